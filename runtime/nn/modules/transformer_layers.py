@@ -68,6 +68,11 @@ class _Block(Module):
         norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
         return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
 
+    def _attended(self, attention: Module, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Any:
+        """What queries `x` find in the memory."""
+        masks = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
+        return attention(x, memory, memory, need_weights=False, **masks)[0]
+
     def _feed(self, x: Any) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
@@ -94,15 +99,7 @@ class TransformerEncoderLayer(_Block):
         """Return a tensor of the shape of `src`. The masks are those of MultiheadAttention."""
 
         def attend(x: Any) -> Any:
-            return self.self_attn(
-                x,
-                x,
-                x,
-                attn_mask=src_mask,
-                key_padding_mask=src_key_padding_mask,
-                need_weights=False,
-                is_causal=is_causal,
-            )[0]
+            return self._attended(self.self_attn, x, x, src_mask, src_key_padding_mask, is_causal)
 
         return self._around(2, self._around(1, src, attend), self._feed)
 
@@ -128,25 +125,11 @@ class TransformerDecoderLayer(_Block):
         """Return a tensor of the shape of `tgt`. The masks are those of MultiheadAttention."""
 
         def attend(x: Any) -> Any:
-            return self.self_attn(
-                x,
-                x,
-                x,
-                attn_mask=tgt_mask,
-                key_padding_mask=tgt_key_padding_mask,
-                is_causal=tgt_is_causal,
-                need_weights=False,
-            )[0]
+            return self._attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
 
         def remember(x: Any) -> Any:
-            return self.multihead_attn(
-                x,
-                memory,
-                memory,
-                attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask,
-                is_causal=memory_is_causal,
-                need_weights=False,
-            )[0]
+            return self._attended(
+                self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask, memory_is_causal
+            )
 
         return self._around(3, self._around(2, self._around(1, tgt, attend), remember), self._feed)
