@@ -1,10 +1,11 @@
-"""opweave under the name of torch, for programs and libraries that look for it: an opt-in, in one process.
+"""opweave under the name of torch, for programs and libraries that look for it: an opt-in.
 
     python -m opweave.as_torch script.py [ARGUMENT...]
-    opweave.as_torch()  # before anything imports torch
+    opweave.as_torch()  # in one process, before anything imports torch
 
 From then on `import torch`, `import torch.nn.functional` and the like give the modules of opweave, and the version says
 so: `torch.__version__` is "2.13.0+opweave". What opweave does not have is an ImportError or an AttributeError as ever.
+Python processes that the script starts (`subprocess`, `multiprocessing`, joblib) have that `torch` too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import runpy
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -114,6 +116,11 @@ def _main() -> None:
     from opweave.as_torch import install as install_once  # of the module that others import, not of __main__
 
     install_once()
+    # Processes that the script starts find torch in that folder: `subprocess` hands on the variable, spawning
+    # processes of `multiprocessing` the list.
+    folder = str(Path(__file__).with_name("_torch_of_children"))
+    os.environ["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+    sys.path.insert(1, folder)
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))  # as Python has it for a script
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -65,6 +65,30 @@ def test_a_script(tmp_path: Path) -> None:
     assert (usage.returncode, usage.stderr) == (1, "usage: python -m opweave.as_torch SCRIPT [ARGUMENT...]\n")
 
 
+CHILDREN = """
+import multiprocessing
+import subprocess
+import sys
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+if __name__ == "__main__":
+    batches = DataLoader(TensorDataset(torch.arange(4)), 2, num_workers=1, multiprocessing_context="spawn")
+    print([batch.tolist() for (batch,) in batches])
+    program = "import os, torch, torch.nn as nn; print(torch.__version__, nn.__name__, os.environ['PYTHONPATH'][-6:])"
+    subprocess.run([sys.executable, "-c", program], check=True)
+"""
+
+
+def test_processes_that_a_script_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "script.py").write_text(CHILDREN)
+    monkeypatch.setenv("PYTHONPATH", "/mine/")
+    done = run("-m", "opweave.as_torch", "script.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["2.13.0+opweave opweave.nn /mine/", "[[0, 1], [2, 3]]"]
+
+
 def test_within_a_program(tmp_path: Path) -> None:
     program = """
 import opweave
