@@ -61,7 +61,6 @@ _LAZY_MODULES = (
     "amp",
     "ao",
     "array_api",
-    "as_torch",
     "autograd",
     "backends",
     "cpu",
@@ -93,6 +92,7 @@ _LAZY_MODULES = (
     "xpu",
 )
 _LAZY_NAMES = {
+    "as_torch": "as_torch",
     "autocast": "amp.autocast_mode",
     "get_autocast_dtype": "amp.autocast_mode",
     "is_autocast_cache_enabled": "amp.autocast_mode",

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["VERSION", "install"]
+__all__ = ["VERSION", "as_torch"]
 
 VERSION = "2.13.0+opweave"
 _NAME = "torch"
@@ -82,7 +82,7 @@ class _Finder(MetaPathFinder, Loader):
 _finder = _Finder()
 
 
-def install() -> ModuleType:
+def as_torch() -> ModuleType:
     """Makes `import torch` give opweave in this process, and returns the module `torch`.
 
     Raises RuntimeError if torch itself has been imported.
@@ -100,10 +100,10 @@ def install() -> ModuleType:
 
 
 class _Callable(ModuleType):
-    """This module can be called: `opweave.as_torch()`."""
+    """The module has the name of its function, and is what `opweave.as_torch` names if it is imported first."""
 
     def __call__(self) -> ModuleType:
-        return install()
+        return as_torch()
 
 
 sys.modules[__name__].__class__ = _Callable
@@ -112,10 +112,9 @@ sys.modules[__name__].__class__ = _Callable
 def _main() -> None:
     if len(sys.argv) < 2:
         sys.exit("usage: python -m opweave.as_torch SCRIPT [ARGUMENT...]")
-    importlib.import_module(_PACKAGE)
-    from opweave.as_torch import install as install_once  # of the module that others import, not of __main__
+    from opweave.as_torch import as_torch as install  # of the module that others import, not of __main__
 
-    install_once()
+    install()
     # Processes that the script starts find torch in that folder: `subprocess` hands on the variable, spawning
     # processes of `multiprocessing` the list.
     folder = str(Path(__file__).with_name("_torch_of_children"))

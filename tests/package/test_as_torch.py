@@ -91,9 +91,12 @@ def test_processes_that_a_script_starts(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_within_a_program(tmp_path: Path) -> None:
     program = """
+import sys
 import opweave
 torch = opweave.as_torch()
 assert opweave.as_torch() is torch
+import opweave.as_torch  # the module of that name can be called as well
+assert opweave.as_torch() is sys.modules["opweave.as_torch"]() is torch
 import torch as again
 import torch.linalg
 assert again is torch and torch.linalg is opweave.linalg
@@ -106,5 +109,5 @@ print(torch.ones(2))
 def test_torch_itself_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", sys)
     with pytest.raises(RuntimeError, match="torch itself has been imported"):
-        ow.as_torch()  # type: ignore[operator]
+        ow.as_torch()
     assert not any(type(finder).__module__ == "opweave.as_torch" for finder in sys.meta_path)
