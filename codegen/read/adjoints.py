@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ..dtypes import DTYPE_CLASSES, Promotion
+from ..dtypes import BOOL, Promotion
 from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.indexed import Read
@@ -108,7 +108,7 @@ def _operator(operator: Operator, body: Compute, name: str, target: str, grad: s
         f"{name}({', '.join(arguments)}) -> Tensor",
         body,
         f"Gradient of `{operator.name}` by `{target}`.",
-        dtypes=operator.dtypes & (DTYPE_CLASSES["floating"] | DTYPE_CLASSES["complex"]),
+        dtypes=operator.dtypes - {BOOL},  # sums; those of integers are what a transposed map gives
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({}),
     )

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from .._dispatch.ops import ops
-from .values import per_dimension
+from .values import is_narrow, per_dimension
 
 _FAR = 2**62
 """What is twice as much has more than 64 bits."""
@@ -98,7 +98,9 @@ def check_time_first(input: Any, weight: Any, bias: Any, pad: int) -> None:
 
 def _with_groups(input: Any, weight: Any, groups: int, dims: int) -> tuple[Any, Any]:
     """The tensors with a dimension of groups, in front of the channels and of the outputs. A line is an image of one
-    row."""
+    row. Kernels multiply integers of 64 bits alone; what wraps in these, wraps to the same in fewer."""
+    if is_narrow(input):
+        input, weight = input.long(), weight.long()
     if dims == 1:
         input, weight = input.unsqueeze(-2), weight.unsqueeze(-2)
     channels = 1 - weight.ndim
@@ -108,6 +110,7 @@ def _with_groups(input: Any, weight: Any, groups: int, dims: int) -> tuple[Any, 
 
 def without_groups(result: Any, weight: Any, bias: Any = None) -> Any:
     """The result of an operator as that of a convolution with these weights; the bias is added."""
+    result = result.to(weight.dtype)
     dims = weight.ndim - 2
     channels = -max(dims, 2) - 1
     result = result.flatten(channels - 1, channels)

@@ -11,7 +11,7 @@ from .._base.dtypes import EXPORTS
 from .._base.finfo import finfo
 from .._base.warn import warn
 from .._dispatch.ops import ops
-from .values import is_meta
+from .values import is_meta, wide
 
 __all__ = [
     "beside",
@@ -27,7 +27,6 @@ __all__ = [
     "normalization_arguments",
     "padding_row",
     "rounding_of",
-    "wide",
 ]
 
 
@@ -123,11 +122,6 @@ def grouped(input: Any, groups: int) -> Any:
     """Return the input with dimensions of batch, groups, channels of a group, and elements of a channel."""
     batch, channels, *rest = input.shape
     return input.reshape(batch, groups, channels // groups, prod(rest))
-
-
-def wide(tensor: Any) -> Any:
-    """Return the numbers in which half formats are computed."""
-    return tensor.to(EXPORTS["float32"]) if tensor.dtype.itemsize < 4 else tensor
 
 
 def beside(vector: Any, tensor: Any) -> Any:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from .values import wide
+
 __all__ = ["check_samples", "sample_arguments"]
 
 
 def sample_arguments(input: Any, grid: Any) -> tuple[Any, list[Any], list[int]]:
     """Volumes, the numbers for their columns, rows and levels, and the sizes of these. Halves are computed in single
     precision, as a place has more digits than they."""
-    if input.dtype.itemsize < 4:
-        input, grid = input.float(), grid.float()
+    input, grid = wide(input), wide(grid)
     lines = [each.flatten(1) for each in grid.unbind(-1)]
     return input if input.ndim == 5 else input.unsqueeze(2), lines, list(reversed(input.shape[2:]))
 

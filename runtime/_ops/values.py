@@ -1,17 +1,31 @@
-"""Questions about values, which tensors on the device `meta` do not have, and numbers for several dimensions."""
+"""Questions about values, which tensors on the device `meta` do not have, numbers that are computed in others, and
+numbers for several dimensions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .._base.devices import is_meta as is_meta
+from .._base.dtypes import EXPORTS
 
-__all__ = ["check_values", "holds", "is_meta", "per_dimension"]
+__all__ = ["check_values", "holds", "is_meta", "is_narrow", "per_dimension", "wide"]
+
+_NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 
 
 def holds(condition: Any, unknown: bool) -> bool:
     """Return the truth of a tensor with one element; `unknown` where it has no value."""
     return unknown if is_meta(condition) else bool(condition)
+
+
+def is_narrow(tensor: Any) -> bool:
+    """Whether the elements are integers that int64 holds as well, with fewer bits than that."""
+    return tensor.dtype in _NARROW
+
+
+def wide(tensor: Any) -> Any:
+    """Return the numbers in which half formats are computed."""
+    return tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor
 
 
 def check_values(function: str, *tensors: Any) -> None:

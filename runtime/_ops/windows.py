@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from .values import per_dimension
+from .._base.dtypes import EXPORTS
+from .values import is_narrow, per_dimension, wide
 
 __all__ = [
     "fold_arguments",
@@ -19,6 +20,7 @@ __all__ = [
     "mean_arguments",
     "mean_of_equal_parts",
     "parts_arguments",
+    "quotients",
     "window_arguments",
 ]
 
@@ -41,6 +43,8 @@ def _check_image(name: str, input: Any, dims: int) -> None:
 
 def _as_image(input: Any, *lists: list[int], fills: Sequence[int]) -> tuple[Any, ...]:
     """A signal as an image of one row, and the numbers for its rows in front of those for its columns."""
+    if len(lists[0]) > 1:
+        return (input, *lists)
     return (input.unsqueeze(-2), *([fill, *each] for each, fill in zip(lists, fills, strict=True)))
 
 
@@ -99,7 +103,7 @@ def mean_arguments(
     divisor: int | None = None,
 ) -> tuple[tuple[Any, ...], Any]:
     """Arguments of the operator, and by what its result is divided besides: None, or a tensor where windows have
-    different numbers of elements."""
+    different numbers of elements. Sums of halves are floats until then."""
     dims = int(name[-2])
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
@@ -109,9 +113,16 @@ def mean_arguments(
     if divisor is None and (ceil_mode or (not include and any(padding))):
         number = 1
         divisors = _counts(input, kernel, stride, padding, size, include)
-    if dims == 1:
-        input, kernel, stride, padding, size = _as_image(input, kernel, stride, padding, size, fills=(1, 1, 0, 1))
-    return (input, kernel, stride, padding, size, number), divisors
+        input = wide(input)
+    return (*_as_image(input, kernel, stride, padding, size, fills=(1, 1, 0, 1)), number), divisors
+
+
+def quotients(sums: Any, divisors: Any, input: Any) -> Any:
+    """The means of windows of the input: sums divided by a tensor, if there is one."""
+    if divisors is None:
+        return sums
+    rounding_mode = None if sums.is_floating_point() else "trunc"
+    return sums.div(divisors, rounding_mode=rounding_mode).to(input.dtype)
 
 
 def _counts(
@@ -135,11 +146,11 @@ def _counts(
 def max_arguments(
     name: str, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Any, ...]:
+    """Arguments of the operator, which compares integers of 64 bits alone."""
     dims = int(name[-2])
     kernel, stride, padding, dilation, size = _pooled(name, input, dims, kernel, stride, padding, dilation, ceil_mode)
-    if dims == 1:
-        return _as_image(input, kernel, stride, padding, dilation, size, fills=(1, 1, 0, 1, 1))
-    return input, kernel, stride, padding, dilation, size
+    image = input.long() if is_narrow(input) else input
+    return _as_image(image, kernel, stride, padding, dilation, size, fills=(1, 1, 0, 1, 1))
 
 
 def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple[Any, list[int]]:
@@ -260,7 +271,8 @@ def fold_arguments(
             f"calculated number of sliding blocks {count[0]} * {count[1]} = {prod(count)}, but got "
             f"input.size({at + 1})={columns}."
         )
-    windows = input.unflatten(-1, count).unflatten(-3, [rows // area, *kernel])
+    summed = input.float() if input.dtype is EXPORTS["bool"] else input
+    windows = summed.unflatten(-1, count).unflatten(-3, [rows // area, *kernel])
     return windows, *numbers, [*windows.shape[:-4], *size]
 
 

@@ -32,8 +32,10 @@ def _filled(input: Any, mask: Any, value: Any) -> Any:
 
 
 def _lowest(input: Any, sign: int) -> Any:
-    if input.dtype.is_floating_point:
+    if input.dtype.is_floating_point or input.dtype.is_complex:
         return sign * math.inf
+    if input.dtype is EXPORTS["bool"]:
+        return sign > 0
     from .._base.finfo import iinfo
 
     return iinfo(input.dtype).max if sign > 0 else iinfo(input.dtype).min
@@ -51,7 +53,9 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None
 def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Return products of the elements that count; ones where none does."""
     result = _filled(_converted(input, dtype), mask, 1)
-    for each in sorted((each % max(input.dim(), 1) for each in _dims(input, dim)), reverse=True):
+    if not input.dim():
+        return ops.prod(result)
+    for each in sorted((each % input.dim() for each in _dims(input, dim)), reverse=True):
         result = ops.prod(result, each, keepdim)
     return result
 
@@ -85,15 +89,25 @@ def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
 
 
 def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Return the means of the elements that count; NaN where none does."""
+    """Return the means of the elements that count; NaN where none does. Raises ValueError for integers."""
     input = _converted(input, dtype)
+    if not (input.is_floating_point() or input.is_complex()):
+        raise ValueError(
+            "mean(): Could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{input.dtype}"
+        )
     return sum(input, dim, keepdim=keepdim, mask=mask) / _count(input, dim, keepdim, mask)
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Return the medians of the elements that count; NaN where none does."""
+    """Return the medians of the elements that count; NaN where none does. Raises ValueError where none of a row of
+    integers does."""
     input = _converted(input, dtype)
-    return ops.nanmedian(_filled(input, mask, math.nan), dim, keepdim)[0]
+    numbers = input if input.is_floating_point() else input.to(EXPORTS["float32"])
+    result = ops.nanmedian(_filled(numbers, mask, math.nan), dim, keepdim)[0]
+    if not input.is_floating_point() and result.isnan().any():
+        raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+    return result.to(input.dtype)
 
 
 def var(
@@ -113,7 +127,8 @@ def var(
     less = (1 if unbiased else 0) if correction is None else correction
     apart = input - mean(input, dim, keepdim=True, mask=mask)
     total = sum(apart.abs().square(), dim, keepdim=keepdim, mask=mask)
-    return total / (_count(input, dim, keepdim, mask) - less).clamp(min=0)
+    count = _count(input, dim, keepdim, mask).to(total.dtype)  # as a correction need not be a whole number
+    return (total / (count - less).clamp(min=0)).to(input.dtype)
 
 
 def std(
@@ -141,7 +156,9 @@ def norm(
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Return the logarithms of the sums of exponentials of the elements that count."""
-    return ops.logsumexp(_filled(_converted(input, dtype), mask, -math.inf), _dims(input, dim), keepdim)
+    input = _converted(input, dtype)
+    result = ops.logsumexp(_filled(input, mask, _lowest(input, -1)), _dims(input, dim), keepdim)
+    return result.to(input.dtype)
 
 
 def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
@@ -152,7 +169,9 @@ def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = No
 
 def _scan(name: str, neutral: int, what: str) -> Callable[..., Any]:
     def function(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-        return getattr(ops, name)(_filled(_converted(input, dtype), mask, neutral), dim)
+        input = _converted(input, dtype)
+        own = None if input.dtype is EXPORTS["bool"] else input.dtype
+        return getattr(ops, name)(_filled(input, mask, neutral), dim, dtype=own)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return {what} of the elements that count, along a dimension."
@@ -165,17 +184,20 @@ cumprod = _scan("cumprod", 1, "running products")
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return softmax of the elements that count; zeros elsewhere, NaN where none does."""
-    return ops.softmax(_filled(_converted(input, dtype), mask, -math.inf), dim)
+    input = _converted(input, dtype)
+    return ops.softmax(_filled(input, mask, _lowest(input, -1)), dim)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return logarithms of softmax of the elements that count; minus infinity elsewhere."""
-    return ops.log_softmax(_filled(_converted(input, dtype), mask, -math.inf), dim)
+    input = _converted(input, dtype)
+    return ops.log_softmax(_filled(input, mask, _lowest(input, -1)), dim)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return softmax of the elements that count with the opposite sign."""
-    return ops.softmax(-_filled(_converted(input, dtype), mask, math.inf), dim)
+    input = _converted(input, dtype)
+    return ops.softmax(-_filled(input, mask, _lowest(input, 1)), dim)
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:

@@ -10,7 +10,7 @@ from ..._base.finfo import finfo
 from ..._base.promotion import promote_types
 from ..._base.shapes import wrap_dim
 from ..._dispatch.ops import ops
-from ..values import holds, is_meta
+from ..values import holds, is_meta, wide
 from .checks import check_floating, check_matrix, default_tolerance
 
 __all__ = [
@@ -78,8 +78,7 @@ def normalized(tensor: Any, p: float, dim: int, eps: float) -> Any:
     if not holds(norm.isinf().any(), False):
         return tensor / norm.clamp(min=eps)
     # Where the norm exceeds the range, scale the tensor by a power of two, which leaves the quotient as it is.
-    wide = tensor if tensor.dtype.itemsize >= 4 else tensor.float()
-    scaled = wide * ops.where(norm.isinf(), 2.0**-32, 1.0)
+    scaled = wide(tensor) * ops.where(norm.isinf(), 2.0**-32, 1.0)
     return (scaled / scaled.norm(p, dim, keepdim=True).clamp(min=eps)).to(tensor.dtype)
 
 

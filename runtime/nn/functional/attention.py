@@ -10,6 +10,7 @@ from ... import _operators as ops
 from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._base.shapes import broadcast_shapes
+from ..._ops.values import wide
 from ...autograd.function import Function
 from .dropout_family import dropout
 
@@ -52,6 +53,8 @@ def scaled_dot_product_attention(
             probability.
     """
     _check(query, key, value, attn_mask, is_causal)
+    dtype = query.dtype
+    query, key, value = wide(query), wide(key), wide(value)  # an error of a score is a relative one of a weight
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
     if scale is None:
@@ -73,7 +76,7 @@ def scaled_dot_product_attention(
         result = _Attention.apply(query, key, value, attn_mask, scale, plan)
     else:
         result = plan.attend(query, key, value, attn_mask, scale)
-    return result.view(*batch, *result.shape[1:])
+    return result.view(*batch, *result.shape[1:]).to(dtype)
 
 
 def _for_heads(name: str, tensor: Any, heads: int) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional, _operators
+from ..._base.dtypes import EXPORTS
 from ..._tensor.quantized_methods import quantized_as
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def interpolate(
     `mode` is `nearest`, `nearest-exact`, `linear` (3 dimensions), `bilinear`, `bicubic` (4), `trilinear` (5) or `area`.
     With `align_corners` the centres of the corners keep their places, else the corners themselves. `antialias` has the
     kernel of `bilinear` and `bicubic` grow where images become smaller. The result has shape (N, C, *) and the dtype of
-    `input`. Raises ValueError for arguments that do not fit together, NotImplementedError for a mode that does not suit
-    the number of dimensions.
+    `input`; images of uint8 are resampled in fixed-point numbers. Raises ValueError for arguments that do not fit
+    together, NotImplementedError for a mode that does not suit the number of dimensions or the dtype.
     """
     if input.is_quantized:
         numbers = input.dequantize(), size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
@@ -51,15 +52,20 @@ def interpolate(
         )
     if mode == "area":
         return _area(input, sizes)
+    in_bytes = input.dtype is EXPORTS["uint8"] and dims == 2
+    if mode in _DIMS and not input.is_floating_point() and not in_bytes:
+        raise NotImplementedError(f"\"interpolate\" with mode {mode} not implemented for '{input.dtype.scalar_name}'")
     steps: list[tuple[int, Callable[[Tensor], Tensor]]] = []
     for dim in range(dims):
         step = _step(input, dim + 2, sizes[dim], scales[dim], mode, bool(align_corners), antialias)
         steps.append((sizes[dim] - input.shape[dim + 2], step))
-    # What makes the image smaller comes first, and what makes it larger from the last dimension on.
+    # What makes the image smaller comes first, and what makes it larger from the last dimension on; bytes are rounded
+    # after each step, for which torch has an order of its own.
     steps.reverse()
-    for _, step in sorted(steps, key=lambda each: each[0] > 0):
-        input = step(input)
-    return input
+    result = input
+    for growth, step in steps if in_bytes else sorted(steps, key=lambda each: each[0] > 0):
+        result = step(result) if growth or not in_bytes else result
+    return result.to(input.dtype)
 
 
 def _check_align(mode: str, align_corners: bool | None, antialias: bool, dims: int) -> None:
@@ -133,6 +139,10 @@ def _step(
         scale = extent / size if factor is None else 1 / factor
     if mode.startswith("nearest"):
         return _nearest(input, dim, extent, size, scale, mode == "nearest-exact")
+    if input.dtype is EXPORTS["uint8"]:
+        index, weight = _tables(input.new_empty(0).double(), extent, size, scale, mode, align, antialias)
+        factors, places = _fixed_point(weight if antialias else _merged(index, weight))
+        return lambda x: _resampled_bytes(x, dim, index, factors, places)
     index, weight = _tables(input, extent, size, scale, mode, align, antialias)
     return lambda x: _nn_functional.resample(x, dim, index, weight)
 
@@ -189,6 +199,30 @@ def _cubic(x: Tensor, slope: float) -> Tensor:
     near = ((slope + 2) * x - (slope + 3)) * x * x + 1
     far = ((slope * x - 5 * slope) * x + 8 * slope) * x - 4 * slope
     return near.where(x <= 1, far.where(x < 2, far.new_zeros(())))
+
+
+# ---- images of bytes ----------------------------------------------------------------------------------------
+
+
+def _merged(index: Tensor, weight: Tensor) -> Tensor:
+    """The factors of each position in one place, where borders repeat it."""
+    same = index.unsqueeze(2) == index.unsqueeze(1)
+    return (same * weight.unsqueeze(1)).sum(2) * ~same.tril(-1).any(2)
+
+
+def _fixed_point(weight: Tensor) -> tuple[Tensor, int]:
+    """Factors as integers of 16 bits, with as many binary places as the largest has room for; torch's kernels for uint8
+    round them so."""
+    largest = float(weight.max())
+    places = next((each for each in range(22) if int(0.5 + largest * 2 ** (each + 1)) >= 2**15), 22)
+    return (weight * 2**places + 0.5 * weight.sign()).trunc(), places
+
+
+def _resampled_bytes(image: Tensor, dim: int, index: Tensor, factors: Tensor, places: int) -> Tensor:
+    """Sums of integers, which are exact in float64, rounded to bytes."""
+    sums = _nn_functional.resample(image.double(), dim, index, factors)
+    result: Tensor = ((sums + 2.0 ** (places - 1)) / 2**places).floor().clamp(0, 255).to(image.dtype)
+    return result
 
 
 # ---- torch's former names -----------------------------------------------------------------------------------

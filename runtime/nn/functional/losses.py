@@ -45,7 +45,13 @@ def kl_div(
 
     Returns:
         Shape (), or with `reduction='none'` the one to which the inputs broadcast.
+
+    Raises:
+        RuntimeError: an input has elements that are no floating-point numbers.
     """
+    if not (input.is_floating_point() and target.is_floating_point()):
+        kind = "Complex" if input.is_complex() or target.is_complex() else "Integral"
+        raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     batch = reduction == "batchmean" and size_average is None and reduce is None
     if batch:
         word = "sum"
@@ -176,7 +182,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return reduced_loss((-target * (input1 - input2) + margin).clamp(min=0), word)
+    return reduced_loss((-target * (input1 - input2) + float(margin)).clamp(min=0), word)
 
 
 def cosine_embedding_loss(

@@ -77,5 +77,9 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
     if not input.numel():
         return input
     margins = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]
-    squares = ops.pad(input.square(), margins)
-    return input / (squares.unfold(1, size, 1).mean(-1) * alpha + k) ** beta
+    windows = ops.pad(input.square(), margins).unfold(1, size, 1)
+    if input.is_floating_point() or input.is_complex():
+        means = windows.mean(-1)
+    else:
+        means = windows.sum(-1).div(size, rounding_mode="trunc")
+    return input / (means * alpha + k) ** beta

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import _operators as ops
 from ..._base.dtypes import EXPORTS
+from ..._base.warn import warn
 from ..._ops.normalization import check_rows, padding_row
 
 __all__ = ["bilinear", "embedding_bag"]
@@ -83,8 +84,19 @@ def embedding_bag(
 
     Raises:
         ValueError: shapes do not fit, or the mode is not known.
-        RuntimeError: an index is no row.
+        RuntimeError: an index is no row, or the rows have no floating-point numbers.
     """
+    if weight.dtype is EXPORTS["int64"] and input.is_floating_point():
+        warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`."
+        )
+        input, weight = weight, input
+    if not weight.is_floating_point():
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
+            f"Float, Double; but got {weight.type()} instead (while checking arguments for embedding_bag)"
+        )
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must have "
