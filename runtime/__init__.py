@@ -50,7 +50,7 @@ from ._tensor.construct import as_tensor, asarray, is_tensor, tensor
 from ._tensor.removed import FUNCTIONS as _REMOVED
 from ._tensor.tensor import Tensor
 from ._tensor.typed_tensors import TENSOR_TYPES as _TENSOR_TYPES
-from ._tensor.typed_tensors import typename
+from ._tensor.typed_tensors import set_default_tensor_type, typename
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 newaxis = None
@@ -63,6 +63,7 @@ _LAZY_MODULES = (
     "array_api",
     "autograd",
     "backends",
+    "compiler",
     "cpu",
     "cuda",
     "distributions",
@@ -93,19 +94,43 @@ _LAZY_MODULES = (
 )
 _LAZY_NAMES = {
     "as_torch": "as_torch",
+    "compile": "compiler",
+    "cond": "_branches",
+    "get_device_module": "_device_modules",
+    "GradScaler": "amp.grad_scaler",
     "autocast": "amp.autocast_mode",
-    "get_autocast_dtype": "amp.autocast_mode",
-    "is_autocast_cache_enabled": "amp.autocast_mode",
-    "is_autocast_enabled": "amp.autocast_mode",
-    "set_autocast_cache_enabled": "amp.autocast_mode",
+    "autocast_decrement_nesting": "amp.autocast_state",
+    "autocast_increment_nesting": "amp.autocast_state",
+    "clear_autocast_cache": "amp.autocast_state",
+    "get_autocast_cpu_dtype": "amp.autocast_state",
+    "get_autocast_dtype": "amp.autocast_state",
+    "is_autocast_cache_enabled": "amp.autocast_state",
+    "is_autocast_cpu_enabled": "amp.autocast_state",
+    "is_autocast_enabled": "amp.autocast_state",
+    "set_autocast_cache_enabled": "amp.autocast_state",
+    "set_autocast_cpu_dtype": "amp.autocast_state",
+    "set_autocast_cpu_enabled": "amp.autocast_state",
+    "set_autocast_dtype": "amp.autocast_state",
+    "set_autocast_enabled": "amp.autocast_state",
     "enable_grad": "_autograd.grad_mode",
     "inference_mode": "_autograd.grad_mode",
+    "is_anomaly_check_nan_enabled": "_autograd.anomaly_mode",
     "is_anomaly_enabled": "_autograd.anomaly_mode",
     "is_grad_enabled": "_autograd.grad_mode",
     "is_inference_mode_enabled": "_autograd.grad_mode",
     "no_grad": "_autograd.grad_mode",
+    "set_anomaly_enabled": "_autograd.anomaly_mode",
     "set_grad_enabled": "_autograd.grad_mode",
     "align_tensors": "_representations.named.methods",
+    "are_deterministic_algorithms_enabled": "_base.determinism",
+    "get_deterministic_debug_mode": "_base.determinism",
+    "is_deterministic_algorithms_warn_only_enabled": "_base.determinism",
+    "set_deterministic_debug_mode": "_base.determinism",
+    "use_deterministic_algorithms": "_base.determinism",
+    "get_float32_matmul_precision": "_base.unused_settings",
+    "is_warn_always_enabled": "_base.unused_settings",
+    "set_float32_matmul_precision": "_base.unused_settings",
+    "set_warn_always": "_base.unused_settings",
     "load": "serialization",
     "save": "serialization",
     "Storage": "_tensor.storage",

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from .._base.type_names import wrong_type
 from .._handle import ANOMALY, anomaly, set_watcher
 from .grad_mode import BitsMode, Switch
 from .node import Node
@@ -56,6 +57,19 @@ class set_detect_anomaly(Switch):  # noqa: N801 (PyTorch's name)
     def _configure(self, mode: bool, check_nan: bool = True) -> None:
         self.mode, self.check_nan = mode, check_nan
         _change(self, mode, check_nan)
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Turn anomaly detection on or off, and say whether it raises for gradients that are NaN.
+
+    Raises:
+        TypeError: an argument is no bool.
+    """
+    if not isinstance(enabled, bool):
+        raise wrong_type("set_anomaly_enabled", "enabled", "bool", enabled, position=1)
+    if not isinstance(check_nan, bool):
+        raise wrong_type("set_anomaly_enabled", "check_nan", "bool", check_nan)
+    set_detect_anomaly(enabled, check_nan)
 
 
 class detect_anomaly(BitsMode):  # noqa: N801 (PyTorch's name)

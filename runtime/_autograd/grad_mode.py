@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._base.keys import KEY_BITS
-from .._base.type_names import type_name
+from .._base.type_names import wrong_type
 from .._handle import ModeBase, SwitchBase, excluded
 
 AUTOGRAD = KEY_BITS["autograd"]
@@ -151,7 +151,7 @@ class set_grad_enabled(Switch):  # noqa: N801 (PyTorch's name)
 
     def _configure(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type_name(mode)}")
+            raise wrong_type("set_grad_enabled", "mode", "bool", mode)
         self.mode = mode
         self._change(UNRECORDED, not mode)
 

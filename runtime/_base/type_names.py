@@ -15,3 +15,10 @@ def type_name(value: Any) -> str:
 def class_name(kind: type) -> str:
     module = kind.__module__
     return kind.__name__ if str(module).partition(".")[0] in _PLAIN else f"{module}.{kind.__name__}"
+
+
+def wrong_type(function: str, argument: str, kind: str, value: Any, position: int = 0) -> TypeError:
+    """The error about a value that is not of the kind of an argument, which was given at a position, from 1, or by
+    name."""
+    where = f" (position {position})" if position else ""
+    return TypeError(f"{function}(): argument '{argument}'{where} must be {kind}, not {type_name(value)}")

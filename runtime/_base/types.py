@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from .._handle import SizeBase, set_size_class
 from . import devices
-from .type_names import type_name
+from .type_names import type_name, wrong_type
 
 __all__ = [
     "Size",
@@ -175,11 +175,11 @@ def check_placement(
     other devices, layouts, orders or kinds of memory."""
     if layout is not None and layout is not strided:
         if not isinstance(layout, _layout):
-            raise TypeError(f"{function}(): argument 'layout' must be opweave.layout, not {type_name(layout)}")
+            raise wrong_type(function, "layout", "opweave.layout", layout)
         raise NotImplementedError(f"{function}(): {layout!r} is not supported")
     where = None if device is None else devices.available(device)
     if pin_memory is not None and not isinstance(pin_memory, bool):
-        raise TypeError(f"{function}(): argument 'pin_memory' must be bool, not {type_name(pin_memory)}")
+        raise wrong_type(function, "pin_memory", "bool", pin_memory)
     if pin_memory:
         raise RuntimeError(f"{function}(): memory cannot be pinned because there is no accelerator")
     if memory_format is not None:

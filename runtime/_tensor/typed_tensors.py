@@ -5,18 +5,20 @@ Sizes make a tensor that is not initialised, a sequence one with its values; a t
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from .._base import handles, interchange
 from .._base.allocation import allocate
 from .._base.devices import CPU, on_device
-from .._base.dtypes import BY_CODE, dtype, get_default_dtype
+from .._base.dtypes import BY_CODE, dtype, get_default_dtype, set_default_dtype
 from .._base.handles import is_integer, type_name
 from .._base.types import Size, check_placement, strided
+from .._base.warn import warn
 from .._handle import set_constructor
 from .construct import tensor
 
-__all__ = ["TENSOR_TYPES", "typename"]
+__all__ = ["TENSOR_TYPES", "set_default_tensor_type", "typename"]
 
 
 class tensortype(type):  # noqa: N801 (PyTorch's name)
@@ -89,6 +91,39 @@ TENSOR_TYPES = {
     for name in (f"{dtype.scalar_name}Tensor",)
 }
 """By their names."""
+
+
+def set_default_tensor_type(t: Any, /) -> None:
+    """Set the dtype of tensors made from Python floats to that of `FloatTensor` or its like, with a warning: call
+    `set_default_dtype`.
+
+    Args:
+        t: such a type, or its name, `"torch.FloatTensor"`.
+
+    Raises:
+        TypeError: it is no type of floating point tensors, or one of a device that there is not.
+        AttributeError, ModuleNotFoundError: there is nothing of that name.
+    """
+    named = _named(t) if isinstance(t, str) else t
+    if not isinstance(named, tensortype):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
+    set_default_dtype(named.dtype)
+    warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )
+
+
+def _named(name: str) -> Any:
+    """What a dotted name stands for, where torch's package is this one."""
+    package, *path = name.split(".")
+    if len(path) == 2 and path[0] == "cuda" and path[1] in TENSOR_TYPES:
+        raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
+    own = __name__.partition(".")[0]
+    found: Any = import_module(own if package == "torch" else package)
+    for part in path:
+        found = getattr(found, part)
+    return found
 
 
 def typename(obj: Any, /) -> str:

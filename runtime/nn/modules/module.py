@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ... import compiler
 from ..._autograd.grad_mode import no_grad
 from ..._base.devices import device as device_type
 from ..._base.dtypes import EXPORTS, dtype
@@ -216,7 +217,8 @@ class Module(Calls, Members, State):
                     grad.zero_()
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted without effect: operators are compiled already."""
+        """Check the arguments as `opweave.compile` does, and change nothing: there is no compiler."""
+        compiler.compile(self, *args, **kwargs)
 
     # ---- printing and copying ----
 
