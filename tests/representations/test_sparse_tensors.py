@@ -77,6 +77,12 @@ def test_without_dimensions_and_without_elements():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_products_of_matrices_without_columns(layout):
+    assert (sparse(layout) @ torch.ones(3, 0)).shape == (2, 0)
+    assert (torch.ones(0, 2) @ sparse(layout)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_views_are_those_of_dense_tensors(layout):
     dense, found = torch.tensor(DENSE), sparse(layout)
     for view in (

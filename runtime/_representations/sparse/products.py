@@ -93,8 +93,7 @@ def _with_dense(name: str, left: Any, right: Any) -> Any:
             "batches of sparse matrices do not broadcast; expand the sparse tensor by stack(), or use to_dense()"
         )
     places, values = matrix_of(payload)
-    flat = right.reshape(-1, right.shape[-1])
-    return product(places, values, flat).reshape(*batches, left.shape[-2], right.shape[-1])
+    return product(places, values, right.flatten(0, -2)).reshape(*batches, left.shape[-2], right.shape[-1])
 
 
 def _of_both(name: str, left: Payload, right: Payload) -> Payload:
@@ -130,8 +129,7 @@ def sampled_sum(base: Any, left: Any, right: Any, beta: Any = 1.0, alpha: Any = 
             f"{list(left.shape)} and {list(right.shape)}"
         )
     places, values = matrix_of(payload)
-    inner = left.shape[-1]
-    found = sampled(places, left.reshape(-1, inner), right.transpose(-2, -1).reshape(-1, inner))
+    found = sampled(places, left.flatten(0, -2), right.transpose(-2, -1).flatten(0, -2))
     sums = found * alpha if beta == 0 else values * beta + found * alpha
     if payload.layout is sparse_csr:
         return made(payload.with_values(sums.reshape(payload.values.shape)))
