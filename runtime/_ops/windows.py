@@ -156,6 +156,8 @@ def max_arguments(
 def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple[Any, list[int]]:
     """The image and the number of parts for each dimension; None is the size of the input."""
     sizes = [output_size] if isinstance(output_size, int) or output_size is None else list(output_size)
+    if dims > 1 and 1 < len(sizes) >= input.ndim:
+        raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
     if len(sizes) not in (1, dims):
         raise RuntimeError(f"{name}: output_size must be {dims}")
     sizes = sizes * dims if len(sizes) == 1 else sizes

@@ -5,25 +5,18 @@ Which inputs torch's table of operators has is recorded as well, for those sampl
 
 from __future__ import annotations
 
-import importlib
 import warnings
-from collections.abc import Iterator
-from functools import cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
-import opweave as ow
 import pytest
-from harness import oracle, recording
+from harness import oracle, recording, sample_inputs
 from harness.drawn import Drawn
 from harness.oracle import Like
-from harness.outcome import Described, Items, Table, Text, Values
+from harness.outcome import Described
+from harness.sample_inputs import Sample, function_of, rebuilt, rounded, tensors
 
 SAMPLES, RECORDED = 12, 2
-SMALL = 80
-"""Elements of the inputs of a sample that is recorded."""
-INPUTS = Like(strides=False, few=SMALL)
 LIKE = Like(rtol=1e-5, atol=1e-7, strides=False, grad=False, few=8)
 
 # What is not compared, and why.
@@ -67,83 +60,28 @@ ONCE |= {"nn.functional.instance_norm"}  # torch counts the gradient of the bias
 """Second derivatives are not compared."""
 
 
-def function_of(name: str) -> Any:
-    result: Any = ow
-    for part in name.split("."):
-        result = getattr(result, part, None)
-    return result or getattr(ow.Tensor, name, None)
-
-
-# ---- torch's table ------------------------------------------------------------------------------------------
-
-
-@cache
 def table() -> dict[str, Any]:
-    """torch's operators with sample inputs, by name and variant; the module needs the package expecttest."""
-    module: Any = importlib.import_module("torch.testing._internal.common_methods_invocations")
-    table = {f"{op.name}-{op.variant_test_name}".rstrip("-"): op for op in module.op_db}
-    return {
-        name: op
-        for name, op in table.items()
-        if callable(function_of(op.name)) and op.supports_autograd and not {op.name, name} & LEFT_OUT.keys()
-    }
+    return {name: op for name, op in sample_inputs.table().items() if compared(name, op)}
+
+
+def compared(name: str, op: Any) -> bool:
+    return op.supports_autograd and not {op.name, name} & LEFT_OUT.keys()
 
 
 def cases() -> list[str]:
     if recording.SESSION.mode == "replay":
-        tests = recording.load("test_derivatives_oracle")[1]
-        return [name.partition("[")[2].removesuffix("]") for name in tests]
+        return sample_inputs.recorded("test_derivatives_oracle")
     return [f"{dtype} {name}" for name in table() for dtype in ("float64", "complex128")]
 
 
-def samples(name: str, dtype: str) -> list[tuple[list[Any], dict[str, Any]]]:
-    torch, op = importlib.import_module("torch"), table()[name]
-    torch_dtype = getattr(torch, dtype)
-    if torch_dtype not in op.supported_dtypes("cpu") or torch_dtype not in op.supported_backward_dtypes("cpu"):
+def samples(name: str, dtype: str) -> list[Sample]:
+    op = table()[name]
+    if dtype not in map(sample_inputs.name_of, op.supported_backward_dtypes("cpu")):
         return []
-    torch.manual_seed(0)
-    drawn = islice(op.sample_inputs("cpu", torch_dtype, requires_grad=True), SAMPLES)
-    results = [([each.input, *each.args], dict(each.kwargs)) for each in drawn]
-    if recording.SESSION.mode == "live":
-        return results
-    sized = [(sum(each.numel() for each in tensors(sample, torch.Tensor)), sample) for sample in results]
-    return [sample for size, sample in sized if 0 < size <= SMALL][:RECORDED]
-
-
-def rounded(value: Any) -> Any:
-    """Numbers of few digits, which take little space."""
-    if hasattr(value, "requires_grad"):
-        exact = value.detach()
-        kept = (exact * 4096).round() / 4096 if exact.is_floating_point() else exact
-        return kept.requires_grad_(value.requires_grad)
-    if isinstance(value, dict):
-        return {name: rounded(each) for name, each in value.items()}
-    return type(value)(map(rounded, value)) if type(value) in (list, tuple) else value
-
-
-def rebuilt(value: Described, library: Any) -> Any:
-    """An argument, from its description."""
-    if isinstance(value, Values):
-        assert value.values is not None
-        tensor = library.from_numpy(np.array(value.values).reshape(value.shape))
-        return tensor.requires_grad_() if value.requires_grad else tensor
-    if isinstance(value, Items):
-        items = [rebuilt(each, library) for each in value.items]
-        return items if value.kind == "list" else tuple(items)
-    if isinstance(value, Table):
-        return dict(zip(rebuilt(value.keys, library), rebuilt(value.values, library), strict=True))
-    return eval(value.text, {"L": library}) if isinstance(value, Text) else value
+    return sample_inputs.samples(op, dtype, SAMPLES, RECORDED, requires_grad=True)
 
 
 # ---- gradients ----------------------------------------------------------------------------------------------
-
-
-def tensors(value: Any, kind: type) -> Iterator[Any]:
-    if isinstance(value, kind):
-        yield value
-    elif isinstance(value, (list, tuple, dict)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from tensors(each, kind)
 
 
 def derivatives(library: Any, function: Any, given: Described, twice: bool) -> Any:
@@ -184,7 +122,7 @@ def test_gradients(case: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index in range(count):
-            given = oracle.ask(lambda _, index=index: rounded([*live[index]]), f"inputs {index}", INPUTS)
+            given = oracle.ask(lambda _, index=index: rounded([*live[index]]), f"inputs {index}", sample_inputs.INPUTS)
             what = f"gradients {index}"
             want = oracle.ask(lambda L, given=given: derivatives(L, table()[name].op, given, twice), what, LIKE)
             mine = function_of(function)

@@ -78,7 +78,7 @@ def multilabel_margin_loss(
         RuntimeError: the shapes do not fit, or a label is no class.
     """
     word = reduction_word(reduction, size_average, reduce)
-    if input.dim() > 2:
+    if input.dim() > 2 or 0 in input.shape[-1:]:
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
         )
