@@ -31,7 +31,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return input.copy_(result) if inplace else result
 
 
-def _dropped(input: Any, p: float, inplace: bool, features: bool, alpha: bool) -> Any:
+def dropped(input: Any, p: float, inplace: bool, features: bool, alpha: bool) -> Any:
+    """Dropout when training, of elements or of channels, to zero or as `alpha_dropout` does."""
     if not p or not input.numel():
         return input
     if p == 1:
@@ -60,7 +61,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     0 and 1.
     """
     _check(p)
-    return _dropped(input, p, inplace, False, True) if training else input
+    return dropped(input, p, inplace, False, True) if training else input
 
 
 def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
@@ -69,7 +70,7 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     Raises ValueError if `p` is not between 0 and 1, RuntimeError if there are fewer than two dimensions.
     """
     _check(p)
-    return _dropped(input, p, inplace, True, True) if training else input
+    return dropped(input, p, inplace, True, True) if training else input
 
 
 def _channels(input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
@@ -77,8 +78,8 @@ def _channels(input: Any, p: float, training: bool, inplace: bool, batched: bool
     if not training:
         return input
     if batched:
-        return _dropped(input, p, inplace, True, False)
-    result = _dropped(input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, inplace, True, False)
+        return dropped(input, p, inplace, True, False)
+    result = dropped(input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, inplace, True, False)
     return result.squeeze_(0) if inplace else result.squeeze(0)
 
 

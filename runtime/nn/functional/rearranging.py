@@ -1,15 +1,18 @@
 """Rearrangements of channels and grids of positions."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from typing import Any
 
 from ... import _operators as ops
+from ..._tensor.tensor import Tensor
 
 __all__ = ["affine_grid", "channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Make of each `r * r` channels one of `r` times the height and width, by `upscale_factor` r.
 
     Args:
@@ -41,7 +44,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     return parts.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
 
 
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Undo `pixel_shuffle`.
 
     Args:
@@ -75,7 +78,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return parts.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
 
 
-def channel_shuffle(input: Any, groups: int) -> Any:
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Take channels from each of `groups` groups in turn.
 
     Args:
