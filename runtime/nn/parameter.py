@@ -108,7 +108,7 @@ class _Uninitialized:
 
     _ALLOWED = frozenset(
         ("copy_", "is_inference", "is_complex", "is_floating_point", "half", "float", "double", "bfloat16", "char",
-         "short", "int", "long", "cuda", "cpu", "to", "get_device")
+         "short", "int", "long", "cuda", "cpu", "to", "_to_copy", "get_device")
     )  # fmt: skip
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
@@ -161,7 +161,10 @@ class _Uninitialized:
                 "objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before "
                 "calling torch functions"
             )
-        return disabled(func, types, args, kwargs or {})
+        result = disabled(func, types, args, kwargs or {})
+        if isinstance(result, Tensor) and not isinstance(result, _Uninitialized):
+            return _uninitialized(cls, args[0].requires_grad, result.device, result.dtype)
+        return result
 
 
 def _uninitialized(kind: type, requires_grad: bool, device: Any, dtype: Any) -> Any:

@@ -271,6 +271,12 @@ except ValueError as error:
     said = str(error).partition(' in ')[0]
 said
 ---
+m = nn.LazyBatchNorm1d().double().requires_grad_(False)
+before = type(m.weight).__name__, m.weight.dtype, type(m.running_mean).__name__
+before, m(x(2, 5, dtype='float64')), m.weight.requires_grad, m.running_mean.dtype, type(m).__name__
+---
+nn.LazyConv1d(2, 1).half().weight.dtype, nn.LazyLinear(2).to(L.float64)(x(2, 3, dtype='float64')).dtype
+---
 nn.LazyLinear(3).weight.shape
 ---
 a, b = nn.LazyLinear(3), nn.Linear(4, 3); a.load_state_dict(b.state_dict()); a.weight.shape, a(x(1, 4)) - b(x(1, 4))
