@@ -161,8 +161,8 @@ class _Uninitialized:
                 "objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before "
                 "calling torch functions"
             )
-        result = disabled(func, types, args, kwargs or {})
-        if isinstance(result, Tensor) and not isinstance(result, _Uninitialized):
+        result: Any = disabled(func, types, args, kwargs or {})
+        if isinstance(result, Tensor) and not issubclass(type(result), _Uninitialized):
             return _uninitialized(cls, args[0].requires_grad, result.device, result.dtype)
         return result
 

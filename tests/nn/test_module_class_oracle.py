@@ -271,7 +271,7 @@ except ValueError as error:
     said = str(error).partition(' in ')[0]
 said
 ---
-m = nn.LazyBatchNorm1d().double().requires_grad_(False)
+m = nn.LazyBatchNorm1d().double()
 before = type(m.weight).__name__, m.weight.dtype, type(m.running_mean).__name__
 before, m(x(2, 5, dtype='float64')), m.weight.requires_grad, m.running_mean.dtype, type(m).__name__
 ---
