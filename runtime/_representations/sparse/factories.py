@@ -66,8 +66,8 @@ def make_zeros(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if layout is strided:
         return ops.zeros(size, dtype=dtype, device=device)
     dense_dim = like._sparse.dense_dim if is_sparse(like) and "size" not in op.names else 0
-    if is_sparse(like) and "size" not in op.names and like.layout is layout and layout in BLOCKED:
-        return deliver(op, without_elements(like._sparse, dtype), args, out, mode)
+    if is_sparse(like) and "size" not in op.names and {like.layout, layout} <= set(BLOCKED):
+        return deliver(op, without_elements(like._sparse, dtype, layout), args, out, mode)
     return deliver(op, zeros(size, layout, dtype, device, dense_dim), args, out, mode)
 
 
@@ -90,7 +90,7 @@ def eye(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     return deliver(op, found if layout is sparse_coo else compressed(found, layout, (1, 1)), args, out, mode)
 
 
-def without_elements(payload: Payload, dtype: Any) -> Payload:
+def without_elements(payload: Payload, dtype: Any, layout: layout_class | None = None) -> Payload:
     found = as_coordinates(payload)
     none = Coordinates(found.indices[:, :0], found.values[:0].to(dtype), found.size, True)
-    return none if isinstance(payload, Coordinates) else compressed(none, payload.layout, payload.blocksize)
+    return none if isinstance(payload, Coordinates) else compressed(none, layout or payload.layout, payload.blocksize)

@@ -14,12 +14,13 @@ from typing import Any
 from ..._autograd.grad_mode import AUTOGRAD
 from ..._base.dtypes import EXPORTS
 from ..._base.shapes import distinct_dims
+from ..._base.types import sparse_coo
 from ..._dispatch.dispatcher import call, redispatch
 from ..._dispatch.op import NEW, Op
 from ..._dispatch.ops import ops
 from ..._handle import with_keys
-from .convert import as_coordinates, coalesced
-from .payload import Coordinates
+from .convert import as_coordinates, coalesced, compressed
+from .payload import BLOCKED, Coordinates, Payload
 from .probe import samples
 from .results import deliver, unsupported
 from .tensor import is_sparse, made
@@ -88,14 +89,15 @@ def _below(op: Op, args: Sequence[Any]) -> Any:
 def _along(op: Op, args: Sequence[Any], tensor: Any, dims: Sequence[int]) -> Any:
     if op is ops.mean.op:
         total = _sum(tensor, dims, args[2], args[3], op)
-        return ops.div(made(total) if isinstance(total, Coordinates) else total, prod(tensor.shape[d] for d in dims))
+        return ops.div(made(total) if isinstance(total, Payload) else total, prod(tensor.shape[d] for d in dims))
     if op is not ops.sum.op:
         unsupported(op, args, "of reductions along dimensions there are sums and means")
     return _sum(tensor, dims, args[2], args[3], op)
 
 
 def _sum(tensor: Any, dims: Sequence[int], keepdim: bool, dtype: Any, op: Op) -> Any:
-    """Sums along dimensions: sparse ones are left out of the coordinates, dense ones summed in each value."""
+    """Sums along dimensions: sparse ones are left out of the coordinates, dense ones summed in each value. A
+    matrix in rows or columns stays one."""
     found = as_coordinates(tensor._sparse)
     values, sparse_dim = found.values, found.sparse_dim
     wanted = dtype or call(op, [values.new_zeros(1), None, False, None], None, NEW).dtype
@@ -105,9 +107,12 @@ def _sum(tensor: Any, dims: Sequence[int], keepdim: bool, dtype: Any, op: Op) ->
     if inner:
         values = call(op, [values, inner, keepdim, None], None, NEW)
     left = [dim for dim in range(sparse_dim) if dim not in dims]
-    if not left and not keepdim:
-        return values.sum(0)
+    is_matrix = sparse_dim == 2 and tensor.layout not in (sparse_coo, *BLOCKED)
+    if not left and not (keepdim and is_matrix):
+        total = values.sum(0)
+        return total.reshape([1] * sparse_dim + list(total.shape)) if keepdim else total
     kept = range(sparse_dim) if keepdim else left
     rows = [found.indices[d] if d in left else found.indices.new_zeros(found.nnz) for d in kept]
     size = tuple(1 if d in dims else n for d, n in enumerate(found.size) if keepdim or d not in dims)
-    return coalesced(Coordinates(ops.stack(rows), values, size, len(left) == sparse_dim and found.is_coalesced))
+    sums = coalesced(Coordinates(ops.stack(rows), values, size, len(left) == sparse_dim and found.is_coalesced))
+    return compressed(sums, tensor.layout) if keepdim and is_matrix else sums
