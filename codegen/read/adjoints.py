@@ -163,6 +163,9 @@ def _differentiable(
         text = None
         if linear is not None and argument.name == GRAD:
             text = _original(operator, target, linear)
+            if any(size.geometry is not None for _, size in linear.variables):
+                # A gradient of a smaller result is one as well: not all that the sizes allow was there.
+                text = f"leading({text}, {GRAD}.shape, {len(linear.names)})"
         elif linear is not None and argument.name in adjoints and is_linear(linear, argument.name):
             text = _call(operator, body, adjoints[argument.name], argument.name, {GRAD: GRAD, target: "grad"})
         if text is None or not _known(text, made):

@@ -36,6 +36,11 @@ def test_values_and_gradients(name: str, dims: int, groups: int, stride: int) ->
     check(program(name, dims, groups, stride, "2, " if stride == 2 else "", options))
 
 
+def test_gradients_where_output_padding_exceeds_the_stride() -> None:
+    call = "F.conv_transpose2d(a, w, b, stride=(3, 2), padding=(1, 2), output_padding=(2, 3), groups=2, dilation=4)"
+    check(GRADIENTS.format(input="2, 2, 4, 4", weight="2, 2, 4, 5", bias=4, call=call))
+
+
 CALLS = """
 F.conv2d(x(2, 16, 17, 20, dtype='float64'), x(24, 16, 3, 3, dtype='float64'), padding=1)
 F.conv2d(x(2, 16, 17, 20, dtype='float64'), x(24, 16, 3, 3, dtype='float64'), padding=1, stride=2)

@@ -24,6 +24,7 @@ __all__ = [
     "diagonal_backward",
     "geometry",
     "inverse_permutation",
+    "leading",
     "mean_backward",
     "narrow_backward",
     "prod_backward",
@@ -80,6 +81,13 @@ def add_at(grad: Any, shape: Any, places: Any, terms: Any, rank: int = 0, inner:
     zeros = grad.new_zeros((*front, within.numel()))
     added = zeros.scatter_add(-1, places.reshape(*front, -1), terms.reshape(*front, -1))
     return added.reshape(*front, *within).sum_to_size(shape)
+
+
+def leading(tensor: Any, shape: Any, rank: int) -> Any:
+    """Return the first elements of the last `rank` dimensions, no more of them than a shape has."""
+    for dim in range(-rank, 0):
+        tensor = tensor.narrow(dim, 0, shape[dim]) if tensor.shape[dim] > shape[dim] else tensor
+    return tensor
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:
