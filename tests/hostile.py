@@ -46,8 +46,10 @@ MODULES = (
 """Their public functions and classes are called; of classes also the methods."""
 
 LEFT_OUT = frozenset(
-    ("set_flush_denormal", "set_default_dtype", "set_printoptions", "set_num_threads", "save", "load", "from_file")
-)
+    ("set_flush_denormal", "set_default_dtype", "set_printoptions", "set_num_threads", "save", "load", "from_file",
+     "set_default_tensor_type", "set_anomaly_enabled", "set_autocast_enabled", "set_autocast_cpu_enabled",
+     "set_autocast_dtype", "set_autocast_cpu_dtype")
+)  # fmt: skip
 """What changes how everybody else computes or prints, or touches files, and is tested on its own."""
 
 REFUSALS = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _linalg as linalg
 from .. import _operators as ops
+from .._ops.padding import padded
 from .._tensor.tensor import Tensor
 from ..nn import functional
 
@@ -66,12 +67,12 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return functional.bilinear(input1, input2, weight, bias)
 
 
-def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:
     """`nn.functional.pad` with a constant: two margins for each of the last dimensions, beginning with the last one.
 
     Raises RuntimeError where there are too many margins, or negative ones take more than there is.
     """
-    return ops.pad(input, pad, "constant", value)
+    return padded(input, pad, "constant", value)
 
 
 def convolution(

@@ -13,7 +13,7 @@ _DIMENSIONS = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
 """For modes other than constant: the length of the list of margins, and the numbers of dimensions of the tensors."""
 
 
-def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> Any:
+def padded(tensor: Any, pad: Sequence[int], mode: str, value: complex | None) -> Any:
     """Add margins: (before, after) of the last dimension, then of the one before it, and so on."""
     ndim = tensor.ndim
     if len(pad) % 2:
@@ -44,7 +44,7 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> A
     return tensor
 
 
-def _number(value: float) -> float:
+def _number(value: complex) -> complex:
     """Return integers beyond 64 bits as floating point numbers, as torch converts all values."""
     return value if not isinstance(value, int) or -(2**63) <= value < 2**64 else float(value)
 
@@ -55,7 +55,7 @@ def _trimmed(tensor: Any, dim: int, before: int, after: int) -> Any:
     return tensor.narrow(dim, start, tensor.size(dim) - start - end) if start or end else tensor
 
 
-def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: float) -> Any:
+def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: complex) -> Any:
     shape = list(tensor.shape)
     for dim, before, after in margins:
         shape[dim] += before + after

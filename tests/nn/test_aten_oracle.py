@@ -105,7 +105,7 @@ L.bilinear(x, y, L.randn(2, 3, 3), L.randn(2)), L.bilinear(x, y, L.randn(2, 3, 3
 ---
 L.constant_pad_nd(x, (1, 2)), L.constant_pad_nd(x, [1, -1, 0, 1], 2.5)
 ---
-L.constant_pad_nd(L.ones(2, 2).long(), (1, 0), 3)
+L.constant_pad_nd(L.ones(2, 2).long(), (1, 0), 3), L.constant_pad_nd(L.complex(x, y), (1, 0), 2 + 1j)
 ---
 L.convolution(images, L.randn(3, 2, 3, 3), L.randn(3), [2, 1], [1, 0], [1, 2], False, [0, 0], 2)
 ---
