@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import _linalg as linalg
-from ... import _operators as ops
-from ..._base.dtypes import EXPORTS
-from ..._base.tensor_class import Tensor
-from ...autograd.function import Function
+from .. import _linalg as linalg
+from .. import _operators as ops
+from .._base.dtypes import EXPORTS
+from .._base.tensor_class import Tensor
+from ..autograd.function import Function
 
 __all__ = ["Differentiable"]
 

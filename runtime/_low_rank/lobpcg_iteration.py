@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import _linalg as linalg
-from ... import _operators as ops
-from ..._base.tensor_class import Tensor
-from .low_rank import product
+from .. import _linalg as linalg
+from .. import _operators as ops
+from .._base.tensor_class import Tensor
+from .approximations import product
 
 __all__ = ["LOBPCG"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _linalg as linalg
-from ... import _operators as ops
-from ..._base.dtypes import EXPORTS, dtype
-from ..._base.tensor_class import Tensor
+from .. import _linalg as linalg
+from .. import _operators as ops
+from .._base.dtypes import EXPORTS, dtype
+from .._base.tensor_class import Tensor
 
 __all__ = ["floating_dtype", "pca_lowrank", "product", "svd_lowrank"]
 

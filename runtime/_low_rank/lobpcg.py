@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ... import _operators as ops
-from ..._base.dtypes import EXPORTS
-from ..._base.tensor_class import Tensor
+from .. import _operators as ops
+from .._base.dtypes import EXPORTS
+from .._base.tensor_class import Tensor
+from .approximations import floating_dtype
 from .lobpcg_iteration import LOBPCG
-from .low_rank import floating_dtype
 
 __all__ = ["lobpcg"]
 

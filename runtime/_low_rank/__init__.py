@@ -1,0 +1,1 @@
+"""Approximations of matrices of low rank, and the extreme eigenvalues of large ones: algorithms over operators."""
