@@ -1,5 +1,5 @@
-"""Questions about values, which tensors on the device `meta` do not have, numbers that are computed in others, and
-numbers for several dimensions."""
+"""Questions about values, which tensors on the device `meta` do not have, and about the memory behind them;
+numbers that are computed in others, and numbers for several dimensions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 from .._base.devices import is_meta as is_meta
 from .._base.dtypes import EXPORTS
+from .._C import lib
 
-__all__ = ["check_values", "holds", "is_meta", "is_narrow", "per_dimension", "wide"]
+__all__ = ["check_values", "elements_of_storage", "holds", "is_meta", "is_narrow", "per_dimension", "wide"]
 
 _NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 
@@ -16,6 +17,12 @@ _NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 def holds(condition: Any, unknown: bool) -> bool:
     """Return the truth of a tensor with one element; `unknown` where it has no value."""
     return unknown if is_meta(condition) else bool(condition)
+
+
+def elements_of_storage(tensor: Any) -> int:
+    """Return how many elements of its dtype the memory has that a tensor and its views share."""
+    nbytes: int = lib.storage_nbytes(lib.storage_of(tensor._h))
+    return nbytes // int(tensor.itemsize)
 
 
 def is_narrow(tensor: Any) -> bool:

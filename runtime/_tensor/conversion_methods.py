@@ -174,13 +174,18 @@ class ConversionMethods:
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
 
+        from .storage import has_backend
+
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
                 "moment. Use detach() or clone() for what was computed."
             )
-        rebuild, (kind, storage, *geometry), *state = _reduced(self)
-        copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))
+        if has_backend(self):
+            copied = self.detach().clone().requires_grad_(self.requires_grad)
+        else:
+            rebuild, (kind, storage, *geometry), *state = _reduced(self)
+            copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))
         memo[id(self)] = with_names_of(copied, self)
         if self.grad is not None:
             copied.grad = deepcopy(self.grad, memo)

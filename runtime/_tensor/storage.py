@@ -19,6 +19,7 @@ from .._base.dtypes import EXPORTS, OF_ELEMENTS, get_default_dtype
 from .._base.dtypes import dtype as dtype_class
 from .._base.errors import raise_pending
 from .._base.handles import is_integer
+from .._base.keys import KEY_BITS
 from .._base.types import check_placement
 from .._C import lib
 from .construct import tensor
@@ -309,8 +310,17 @@ _type_of_code = dict(zip(OF_ELEMENTS, STORAGE_TYPES.values(), strict=True))
 _storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictionary()
 
 
+def has_backend(tensor: Any) -> bool:
+    """True if only the backend that has registered itself for the tensor's key can read its elements."""
+    return bool(lib.keys(tensor._h) & KEY_BITS["cuda"])
+
+
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
+    if has_backend(tensor):
+        raise NotImplementedError(
+            "Cannot access storage of a tensor with the dispatch key 'cuda': the backend of the key has its elements"
+        )
     kind = UntypedStorage if untyped else _type_of_code[lib.element_dtype(tensor._h)]
     return seen_as(kind, tensor)
 

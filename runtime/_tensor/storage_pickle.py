@@ -30,7 +30,9 @@ def reduced(storage: AnyStorage, protocol: int) -> tuple[Any, ...]:
 
 
 def memory_of(storage: AnyStorage) -> memoryview:
-    """The memory of a storage as bytes, which keep it where it is."""
+    """The memory of a storage as bytes, which keep it where it is. Raises NotImplementedError where there is none."""
+    if is_meta(storage._elements):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     nbytes = storage.nbytes()
     if not nbytes:
         return memoryview(b"")

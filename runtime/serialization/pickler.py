@@ -20,7 +20,7 @@ from .._base.types import layout
 from .._C import lib
 from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor
 from .._representations.named.names import check_savable
-from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage, storage_of
+from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage, has_backend, storage_of
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
@@ -66,15 +66,14 @@ class Collected:
         if key is None:
             key = self._keys[address] = str(len(self._keys))
             self.storages[key] = whole  # which keeps the address from being used again
-        if kind is not UntypedStorage and self._kinds.setdefault(address, kind) is not kind:
+        if self._kinds.setdefault(address, kind) is not kind:
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         tag = location_tag(whole)
         return "storage", kind, key, self._tags.setdefault(tag, tag), len(storage)
 
     def itemsize(self, storage: Any) -> int:
         """Bytes of the elements by which references count this storage."""
-        kind = self._kinds.get(lib.storage_of(storage._elements._h), UntypedStorage)
-        itemsize: int = kind.dtype.itemsize
+        itemsize: int = self._kinds[lib.storage_of(storage._elements._h)].dtype.itemsize
         return itemsize
 
 
@@ -166,7 +165,7 @@ def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     requires_grad = tensor.requires_grad
     if requires_grad:
         warn_if_has_hooks(tensor)
-    if is_meta(tensor):
+    if is_meta(tensor) and not has_backend(tensor):
         return rebuild.rebuild_meta_tensor_no_storage, (dtype, sizes, strides, requires_grad)
     if tensor.is_quantized:
         geometry = storage_of(tensor), lib.storage_offset(handle), sizes, strides

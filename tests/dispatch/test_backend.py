@@ -6,9 +6,12 @@ made of has to reach the handler; whatever looks at memory itself ends the proce
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import io
 import itertools
 import mmap
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -118,6 +121,25 @@ def test_memory_is_not_given_away() -> None:
         tensor.numpy()
     with pytest.raises(BufferError, match="the memory of a cuda tensor does not hold its elements"):
         tensor.__dlpack__()
+    for reads in (
+        opweave.Tensor.storage,
+        opweave.Tensor.untyped_storage,
+        opweave.Tensor.share_memory_,
+        pickle.dumps,
+        lambda each: opweave.save(each, io.BytesIO()),
+        lambda each: opweave.save({"x": [each]}, io.BytesIO(), _use_new_zipfile_serialization=False),
+    ):
+        with pytest.raises(NotImplementedError, match="Cannot access storage of a tensor with the dispatch key 'cuda'"):
+            reads(tensor)
+
+
+def test_deep_copies_are_the_backend_s() -> None:
+    tensor = hidden(opweave.tensor([1.0, 2.0])).requires_grad_()
+    copied = copy.deepcopy(tensor)
+    assert copied.requires_grad
+    assert copied.is_leaf
+    tensor.data[0] = 5.0
+    assert shown(copied).tolist() == [1.0, 2.0]
 
 
 def test_gradients() -> None:

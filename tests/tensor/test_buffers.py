@@ -94,6 +94,11 @@ def test_the_memory_stays() -> None:
     gc.collect()
     assert view.tolist() == [0, 1, 2, 3]
     t = opweave.arange(4.0)
+    array = np.frombuffer(t, "f4")  # which lets go of the buffer itself
+    t.data = opweave.zeros(2)
+    assert isinstance(array.base, memoryview)
+    assert array.tolist() == [0, 1, 2, 3]
+    t = opweave.arange(4.0)
     view = memoryview(t)
     with pytest.raises(RuntimeError, match="not resizable"):
         t.resize_(10_000)

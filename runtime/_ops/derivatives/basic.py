@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ..._base.finfo import finfo
 from ..._base.shapes import broadcast_shapes as broadcast_shapes
 from ..._dispatch.ops import ops
-from ..values import holds
+from ..values import elements_of_storage, holds
 
 __all__ = [
     "add_at",
@@ -234,7 +234,7 @@ def unfold_backward(grad: Any, shape: Sequence[int], dimension: int, size: int, 
 
 def geometry(tensor: Any) -> tuple[Any, Any, int, Any]:
     """Return the shape, strides, offset and element count that `as_strided_backward` needs of the base tensor."""
-    return tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.untyped_storage().nbytes() // tensor.itemsize
+    return tensor.shape, tensor.stride(), tensor.storage_offset(), elements_of_storage(tensor)
 
 
 def as_strided_backward(grad: Any, input_geometry: Any, size: Any, stride: Any, storage_offset: Any) -> Any:

@@ -126,7 +126,7 @@ PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     ow_storage *apart = ow_storage_apart(t->storage, (uint32_t)version);
     ow_tensor *same = apart ? ow_tensor_view(apart, t->data, t->dtype, t->ndim, t->sizes, t->strides) : NULL;
     if (apart) ow_storage_release(apart);
-    if (same) same->keys |= t->keys & OW_KEY_CONJ;
+    if (same) same->keys |= t->keys & OW_OF_ELEMENTS;
     return same ? ow_new_owner(same) : PyErr_NoMemory();
 }
 

@@ -87,3 +87,7 @@ int ow_get_buffer(PyObject *self, struct ow_buffer *view, int flags) {
     };
     return 0;
 }
+
+/* Does nothing, as the object that a buffer names frees all of it. That the slot is there tells that the memory is kept by
+ * the buffer and not by the tensor: `np.frombuffer` keeps the buffer of such objects, and of others the object alone. */
+void ow_release_buffer(PyObject *self, struct ow_buffer *view) { (void)self, (void)view; }

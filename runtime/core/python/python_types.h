@@ -107,11 +107,12 @@ PyObject *ow_over_memory(PyObject *module, PyObject *arguments);
 int ow_export_init(void);
 PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* An object that keeps the memory for good, and takes what a buffer over it refers to (from PyMem_Calloc). And what fills in
- * such a buffer: the slot of the class (buffer.c). */
+ * and releases such a buffer: the slots of the class (buffer.c). */
 PyObject *ow_new_exported(const struct ow_tensor *t, Py_ssize_t *geometry);
 struct ow_buffer;
 int ow_get_buffer(PyObject *self, struct ow_buffer *view, int flags);
-enum { OW_BF_GETBUFFER = 1 }; /* Py_bf_getbuffer */
+void ow_release_buffer(PyObject *self, struct ow_buffer *view);
+enum { OW_BF_GETBUFFER = 1, OW_BF_RELEASEBUFFER = 2 }; /* Py_bf_getbuffer, Py_bf_releasebuffer */
 PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (dlpack.c) */
 PyObject *ow_from_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 

@@ -70,7 +70,7 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
 
 ow_tensor *ow_tensor_alias(const ow_tensor *t) {
     ow_tensor *same = ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
-    if (same) same->keys |= t->keys & OW_KEY_CONJ;
+    if (same) same->keys |= t->keys & OW_OF_ELEMENTS;
     return same;
 }
 

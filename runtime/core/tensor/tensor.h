@@ -49,6 +49,8 @@ enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
 enum { OW_KEYS(OW_KEY_BIT) };
 /* Those of tensors whose memory does not hold their elements, or is not the CPU's. */
 enum { OW_ELSEWHERE = OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA | OW_KEY_CONJ };
+/* Those that every handle of the same elements has, as they say how these are read. (Quantizers are objects of Python.) */
+enum { OW_OF_ELEMENTS = OW_KEY_CUDA | OW_KEY_CONJ };
 
 enum {
     OW_CONTIGUOUS = 1, /* C order, no gaps */
