@@ -131,7 +131,7 @@ def _types(operator: Operator, argument: Argument) -> str:
         return "placement"
     if base == "ScalarType":
         return "dtype?"
-    optional = argument.is_optional or (argument.is_tensor and _may_be_absent(operator, argument))
+    optional = argument.is_optional
     if operator.family is Family.REDUCE and argument.is_list and argument.default is not None:
         optional = True  # no list stands for all dimensions, as the empty one does
     return "|".join(map(str, types)).replace("SymInt", "int") + "?" * optional
@@ -141,12 +141,6 @@ def _is_interpreted(operator: Operator, argument: Argument) -> bool:
     """Does a factory find out itself which of its arguments this is? Numbers are what they are."""
     body = operator.body
     return isinstance(body, Factory) and argument.name in dict(body.let) and not argument.is_scalar
-
-
-def _may_be_absent(operator: Operator, argument: Argument) -> bool:
-    """Has a tensor a number under another name in its place?"""
-    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
-    return instead.get(argument.name, argument.name) != argument.name
 
 
 def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:

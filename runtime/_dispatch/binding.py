@@ -232,7 +232,7 @@ def _positional(function: Any) -> list[str]:
 def _number(op: Op, given: str, value: Any, values: dict[str, Any], named: dict[str, Any]) -> tuple[str, Any]:
     """A number that is given by its own name in the place of a tensor."""
     replaced = next(tensor for tensor, number in op.numbers.items() if number == given)
-    if values.get(replaced) is not None or named.get(replaced) is not None:
+    if replaced in values or replaced in named:
         raise TypeError(f"{op.name}(): '{replaced}' and '{given}' exclude one another")
     if isinstance(value, Tensor):
         if value.ndim:

@@ -18,21 +18,49 @@ static ow_lapack_routine *find_routine(const ow_op *op) {
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
 }
 
-/* The inputs are what LAPACK can be given: matrices in one of its dtypes, of one batch. Users never see the messages:
- * the composites check in torch's words. */
-static int check_inputs(const ow_op *op, ow_tensor *const *inputs) {
-    const ow_tensor *first = inputs[0];
-    for (int k = 0; k < op->ninputs; k++) {
-        const ow_tensor *t = inputs[k];
-        int same = first->ndim >= 2 && t->ndim >= first->ndim - 1;
-        for (int d = 0; same && d < first->ndim - 2; d++) same = t->sizes[d] == first->sizes[d];
-        if (!same || (t->dtype != first->dtype && t->dtype != OW_INT32)) {
-            ow_fail(OW_RUNTIME_ERROR, "%s: the inputs are no matrices of one batch and dtype", op->name);
-            return 0;
-        }
+/* The first input is a matrix, or a batch of them, in a dtype of the operator. */
+static int check_first(const ow_op *op, const ow_tensor *first) {
+    if (first->ndim < 2) {
+        ow_fail(OW_RUNTIME_ERROR, "%s: the first input must be a matrix, but has %d dimensions", op->name, first->ndim);
+        return 0;
     }
     if (op->dtypes >> first->dtype & 1) return 1;
     ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[first->dtype]);
+    return 0;
+}
+
+/* Is this what the letters say, of the batch and dtype of the first input? `sizes`: of each letter; -1: not met yet. */
+static int fits(const ow_lapack *l, const ow_tensor *t, const char *letters, int count, int64_t *sizes) {
+    const ow_tensor *first = l->inputs[0];
+    int batch = first->ndim - 2, pivots = *letters == '#';
+    if (t->ndim != batch + count - pivots || t->dtype != (pivots ? OW_INT32 : l->dtype)) return 0;
+    for (int d = 0; d < batch; d++)
+        if (t->sizes[d] != first->sizes[d]) return 0;
+    for (int k = pivots; k < count; k++) {
+        int64_t *known = &sizes[letters[k] - 'a'], size = t->sizes[batch + k - pivots];
+        if (*known >= 0 && *known != size) return 0;
+        *known = size;
+    }
+    return 1;
+}
+
+/* Users rarely see the messages: the composites check in torch's words. */
+int ow_lapack_fits(const ow_lapack *l, const char *inputs, int options) {
+    int64_t sizes[26];
+    const char *at = inputs;
+    for (int k = 0; k < 26; k++) sizes[k] = -1;
+    for (int k = 0; *at; k++) {
+        int count = (int)strcspn(at, ",");
+        if (!fits(l, l->inputs[k], at, count, sizes)) {
+            ow_fail(OW_RUNTIME_ERROR, "%s: input %d is not of one batch and dtype with the first, or its sizes are not those of %s",
+                    l->op->name, k + 1, inputs);
+            return 0;
+        }
+        at += count + (at[count] == ',');
+    }
+    if (!options || (l->flags[0] >= 0 && l->flags[0] < options)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "%s: the option must be one of the numbers from 0 to %d, but is %lld", l->op->name, options - 1,
+            (long long)l->flags[0]);
     return 0;
 }
 
@@ -45,9 +73,9 @@ static void clean_up(ow_lapack *l, int done) {
 int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *flags, double number, ow_tensor **results) {
     static const int letters[OW_NDTYPES] = {[OW_FLOAT64] = 1, [OW_COMPLEX64] = 2, [OW_COMPLEX128] = 3};
     ow_lapack_routine *routine = find_routine(op);
-    if (!routine || !check_inputs(op, inputs)) return 0;
+    if (!routine || !check_first(op, inputs[0])) return 0;
     const ow_tensor *first = inputs[0];
-    ow_lapack l = {.inputs = inputs, .flags = flags, .number = number, .results = results, .dtype = first->dtype};
+    ow_lapack l = {.op = op, .inputs = inputs, .flags = flags, .number = number, .results = results, .dtype = first->dtype};
     l.letter = letters[l.dtype];
     l.real_dtype = l.letter & 1 ? OW_FLOAT64 : OW_FLOAT32;
     l.batch = 1;

@@ -9,8 +9,10 @@
 enum { OW_LAPACK_FLAGS = 4, OW_LAPACK_RESULTS = 4, OW_LAPACK_WORKS = 4 };
 
 /* A call of an operator with a lapack body. The first input says how many matrices there are; all have its dimensions
- * before the last two (the composites that call these operators have expanded them). */
+ * before the last two (the composites that call these operators have expanded them). Each routine begins with a look at
+ * whether they do: LAPACK itself reads and writes beside what is smaller than it was told. */
 typedef struct ow_lapack {
+    const ow_op *op;
     ow_tensor *const *inputs;
     const int64_t *flags; /* the integers and truth values, in schema order */
     double number;
@@ -35,6 +37,11 @@ OW_LAPACKS(OW_DECLARE_LAPACK)
 
 /* The operator's results, `results` having OW_LAPACK_RESULTS places; their number, or 0 with the error set. */
 int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *flags, double number, ow_tensor **results);
+
+/* Have the inputs these sizes, and is the first integer one of so many `options` (0: it is no choice)? `inputs` has a word for
+ * each: letters for its sizes, which are equal where letters are; with # in front, integers of 32 bits. 1, or 0 with the error
+ * set. */
+int ow_lapack_fits(const ow_lapack *l, const char *inputs, int options);
 
 /* ---- results and operands; NULL with the error set ------------------------------------------------------ */
 

@@ -62,6 +62,7 @@ static void factorize_range(void *context, int64_t begin, int64_t end) {
 
 /* (A, upper) -> L or its conjugate transpose, info */
 int ow_lapack_potrf(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn", 0)) return 0;
     cholesky_batch b = {l, ow_lapack_copied(l, 0, 0), ow_lapack_numbers(l, 1, OW_INT32)};
     if (!b.factor || !b.info) return 0;
     double n = (double)ow_lapack_rows(b.factor), work = n * n * n;
@@ -72,6 +73,7 @@ int ow_lapack_potrf(ow_lapack *l) {
 
 /* (L, upper) -> inverse of the factorized matrix, info */
 int ow_lapack_potri(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn", 0)) return 0;
     ow_tensor *inverse = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
     if (!inverse || !info) return 0;
     int64_t n = ow_lapack_rows(inverse), leading = ow_lapack_leading(n), status;
@@ -86,6 +88,7 @@ int ow_lapack_potri(ow_lapack *l) {
 
 /* (L, B, upper) -> X */
 int ow_lapack_potrs(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn,nk", 0)) return 0;
     ow_tensor *factor = ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
     if (!factor || !x) return 0;
     int64_t n = ow_lapack_rows(factor), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;

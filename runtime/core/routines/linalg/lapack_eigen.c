@@ -47,6 +47,7 @@ static int64_t refuse(const ow_lapack *l, const void *a, int64_t n) {
 
 /* (A, upper, with vectors) -> values, vectors (or what is left of A), info */
 int ow_lapack_syevd(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn", 0)) return 0;
     ow_tensor *a = ow_lapack_copied(l, 1, 0), *info = ow_lapack_numbers(l, 2, OW_INT32);
     if (!a || !info) return 0;
     int64_t n = ow_lapack_rows(a), whole;
@@ -118,6 +119,7 @@ static int64_t general(const ow_lapack *l, void *a, void *values, void *vectors,
 
 /* (A, with vectors) -> values, vectors, info; the values and vectors are complex */
 int ow_lapack_geev(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn", 0)) return 0;
     ow_tensor *from = l->inputs[0];
     int64_t n = ow_lapack_rows(from), item = ow_itemsize(l->dtype);
     int complex_dtype = l->letter & 1 ? OW_COMPLEX128 : OW_COMPLEX64, is_complex = ow_lapack_is_complex(l);

@@ -14,6 +14,7 @@ OW_LAPACK_TABLE(hetrs, sytrs_type, ssytrs, dsytrs, chetrs, zhetrs)
 
 /* (A, hermitian) -> L with D on the diagonal, pivots, info */
 int ow_lapack_sytrf(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn", 0)) return 0;
     ow_tensor *factors = ow_lapack_copied(l, 0, 0);
     if (!factors) return 0;
     sytrf_type *factorize = (l->flags[0] ? hetrf : sytrf)[l->letter];
@@ -50,6 +51,7 @@ static int check_pivots(const int64_t *pivots, int64_t n) {
 
 /* (LD, pivots, B, hermitian) -> X */
 int ow_lapack_sytrs(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn,#n,nk", 0)) return 0;
     ow_tensor *factors = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
     if (!factors || !pivots || !x) return 0;
     sytrs_type *solve = (l->flags[0] ? hetrs : sytrs)[l->letter];

@@ -34,7 +34,7 @@ OW_LAPACK_PAIR(complex_gelsd, complex_gelsd_type, cgelsd, zgelsd)
 OW_LAPACK_PAIR(gelss, gelss_type, sgelss, dgelss)
 OW_LAPACK_PAIR(complex_gelss, complex_gelss_type, cgelss, zgelss)
 
-enum { GELS, GELSY, GELSD, GELSS };
+enum { GELS, GELSY, GELSD, GELSS, DRIVERS };
 
 typedef struct {
     int64_t m, n, columns, lwork;
@@ -115,8 +115,13 @@ static int is_refused(const ow_lapack *l, const void *a, int64_t m, int64_t n, i
 
 /* (A, B with max(m, n) rows, driver, rcond) -> X in the first n rows and what is left of B, rank, singular values, info */
 int ow_lapack_gels(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "mn,rk", DRIVERS)) return 0;
     const ow_tensor *from = l->inputs[0];
     int64_t m = ow_lapack_rows(from), n = ow_lapack_width(from), least = m < n ? m : n, wholes = 0, rank = 0;
+    if (ow_lapack_rows(l->inputs[1]) != (m < n ? n : m)) {
+        ow_fail(OW_RUNTIME_ERROR, "%s: B must have as many rows as the longer side of A", l->op->name);
+        return 0;
+    }
     ow_tensor *x = ow_lapack_copied(l, 0, 1), *ranks = ow_lapack_numbers(l, 1, OW_INT64);
     ow_tensor *s = ow_lapack_vectors(l, 2, l->real_dtype, least), *info = ow_lapack_numbers(l, 3, OW_INT32);
     ow_tensor *a = ow_lapack_scratch(l, 0);

@@ -147,6 +147,7 @@ static int run(ow_lapack *l, lu_batch *b, ow_task task, double work) {
 
 /* (A) -> LU, pivots, info */
 int ow_lapack_getrf(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "mn", 0)) return 0;
     ow_tensor *lu = ow_lapack_copied(l, 0, 0);
     if (!lu) return 0;
     int64_t m = ow_lapack_rows(lu), n = ow_lapack_width(lu), least = m < n ? m : n;
@@ -178,6 +179,7 @@ static int64_t *read_pivots(ow_lapack *l, const ow_tensor *pivots, int64_t rows,
 /* (LU, pivots) -> the rows of the matrix in the order in which its factors have them */
 int ow_lapack_laswp(ow_lapack *l) {
     static const char outside[] = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive." PROPERLY;
+    if (!ow_lapack_fits(l, "mn,#k", 0)) return 0;
     int64_t m = ow_lapack_rows(l->inputs[0]);
     ow_tensor *pivots = ow_lapack_lines(l, 1), *rows = ow_lapack_vectors(l, 0, OW_INT64, m);
     const int64_t *wide = pivots && rows ? read_pivots(l, pivots, m, outside, outside) : NULL;
@@ -198,6 +200,7 @@ int ow_lapack_laswp(ow_lapack *l) {
 
 /* (LU, pivots, B, trans) -> X; trans is 0 for A X = B, 1 for the transposed A, 2 for the conjugate transposed. */
 int ow_lapack_getrs(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn,#n,nk", 3)) return 0;
     lu_batch b = {.lu = ow_lapack_columns(l, 0), .pivots = ow_lapack_lines(l, 1), .x = ow_lapack_copied(l, 0, 2)};
     if (!b.lu || !b.pivots || !b.x) return 0;
     int64_t n = ow_lapack_rows(b.lu);
@@ -208,6 +211,7 @@ int ow_lapack_getrs(ow_lapack *l) {
 
 /* (A, B, trans) -> X, LU, pivots, info; as the two above. X of a singular matrix has the values that B has. */
 int ow_lapack_gesv(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn,nk", 3)) return 0;
     lu_batch b = {.x = ow_lapack_copied(l, 0, 1), .lu = ow_lapack_copied(l, 1, 0)};
     if (!b.x || !b.lu) return 0;
     int64_t n = ow_lapack_rows(b.lu);
@@ -219,6 +223,7 @@ int ow_lapack_gesv(ow_lapack *l) {
 
 /* (A) -> inverse, info; of a singular matrix the LU factors. */
 int ow_lapack_getri(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn", 0)) return 0;
     lu_batch b = {.lu = ow_lapack_scratch(l, 0), .info = ow_lapack_numbers(l, 1, OW_INT32)};
     if (!b.lu || !b.info) return 0;
     int64_t n = ow_lapack_rows(b.lu);

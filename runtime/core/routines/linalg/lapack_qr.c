@@ -44,8 +44,24 @@ static void copy_triangle(const ow_lapack *l, char *to, const char *from, int64_
     }
 }
 
+/* 1 where the count is from 0 to a limit, or 0 with the error set. */
+static int is_count(const ow_lapack *l, int64_t count, int64_t limit) {
+    if (count >= 0 && count <= limit) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "%s: a number from 0 to %lld is expected, but got %lld", l->op->name, (long long)limit,
+            (long long)count);
+    return 0;
+}
+
+/* No more of them than rows, and than columns that hold them. */
+static int are_reflections(const ow_lapack *l) {
+    const ow_tensor *from = l->inputs[0], *tau = l->inputs[1];
+    int64_t rows = ow_lapack_rows(from), width = ow_lapack_width(from);
+    return is_count(l, tau->sizes[tau->ndim - 1], rows < width ? rows : width);
+}
+
 /* (A, rows) -> reflections below and R above the diagonal, tau, so many rows of R */
 int ow_lapack_geqrf(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "mn", 0) || !is_count(l, l->flags[0], ow_lapack_rows(l->inputs[0]))) return 0;
     ow_tensor *qr = ow_lapack_copied(l, 0, 0);
     if (!qr) return 0;
     int64_t m = ow_lapack_rows(qr), n = ow_lapack_width(qr), least = m < n ? m : n, leading = ow_lapack_leading(m), status;
@@ -93,6 +109,9 @@ static void multiply_panels(const ow_lapack *l, int64_t m, int64_t n, int64_t co
 
 /* (reflections, tau, columns) -> that many columns of Q */
 int ow_lapack_orgqr(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "mw,k", 0) || !are_reflections(l) || !is_count(l, l->flags[0], ow_lapack_rows(l->inputs[0])) ||
+        !is_count(l, l->inputs[1]->sizes[l->inputs[1]->ndim - 1], l->flags[0]))
+        return 0;
     ow_tensor *from = ow_lapack_columns(l, 0), *tau = ow_lapack_lines(l, 1);
     if (!from || !tau) return 0;
     int64_t m = ow_lapack_rows(from), n = l->flags[0], leading = ow_lapack_leading(m), status;
@@ -122,6 +141,7 @@ int ow_lapack_orgqr(ow_lapack *l) {
 
 /* (reflections, tau, C, left, transpose) -> Q C or C Q, or with the conjugate transpose of Q */
 int ow_lapack_ormqr(ow_lapack *l) {
+    if (!ow_lapack_fits(l, l->flags[0] ? "mw,k,mn" : "nw,k,mn", 0) || !are_reflections(l)) return 0;
     ow_tensor *from = ow_lapack_columns(l, 0), *tau = ow_lapack_lines(l, 1), *c = ow_lapack_copied(l, 0, 2);
     if (!from || !tau || !c) return 0;
     const char *side = l->flags[0] ? "L" : "R", *trans = !l->flags[1] ? "N" : ow_lapack_is_complex(l) ? "C" : "T";

@@ -46,6 +46,7 @@ static int64_t refuse(const ow_lapack *l, ow_lapack_content content, int64_t lea
 
 /* (A, job) -> U, S, Vh, info; job is 0 for values alone, 1 for as many vectors as values, 2 for all vectors */
 int ow_lapack_gesdd(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "mn", 3)) return 0;
     const ow_tensor *from = l->inputs[0];
     int64_t m = ow_lapack_rows(from), n = ow_lapack_width(from), least = m < n ? m : n, most = m < n ? n : m;
     int64_t job = l->flags[0], ucolumns = job == FULL ? m : job == REDUCED ? least : 0;

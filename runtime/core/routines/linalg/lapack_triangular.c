@@ -148,6 +148,7 @@ static void solve_range(void *context, int64_t begin, int64_t end) {
 /* (A, B, upper, unit diagonal) -> X with A X = B. A that lies in memory row after row is the transposed of one that lies
  * there column after column, which BLAS reads as well. */
 int ow_lapack_trsm(ow_lapack *l) {
+    if (!ow_lapack_fits(l, "nn,nk", 0)) return 0;
     int rows = !ow_lapack_is_packed(l->inputs[0], 0) && ow_lapack_is_packed(l->inputs[0], 1);
     ow_tensor *a = rows ? l->inputs[0] : ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
     if (!a || !x || !x->numel) return a && x;

@@ -62,6 +62,7 @@ typedef struct ow_random_call {
     int given;             /* how many of the integers were given */
     ow_generator *generator;
     const char *rows[2];   /* the inputs' elements in the order in which the target's are visited */
+    int row_dtypes[2];     /* in these dtypes: float32 or float64 */
     /* What a distribution's `prepare` leaves for its `generate`: of bernoulli, the probability; of integers, the first
      * one, their number (0: 2^64) and whether each takes two draws. */
     double probability;
@@ -78,6 +79,7 @@ typedef struct ow_distribution {
     int (*prepare)(ow_random_call *f);
     void (*generate)(ow_random_call *f, char *out, int64_t n);
     int (*fill)(ow_random_call *f); /* instead of `generate`: fills the target as a whole; 1, or 0 with the error set */
+    int reads_numbers; /* inputs that are numbers are for `prepare`; others get a row of equal elements */
     double part_divisor; /* complex numbers are filled as pairs of real ones, with the second number divided by this; 0: not */
 } ow_distribution;
 

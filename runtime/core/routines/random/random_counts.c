@@ -41,7 +41,7 @@ static int64_t poisson_product(ow_generator *g, double rate) {
 }
 
 static void generate_poisson(ow_random_call *f, char *out, int64_t n) {
-    int dtype = ow_compute_dtype[f->inputs[0]->dtype];
+    int dtype = f->row_dtypes[0];
     int64_t *counts = (int64_t *)out;
     for (int64_t k = 0; k < n; k++) {
         double rate = element(f->rows[0], dtype, k);
@@ -119,12 +119,11 @@ static double binomial(const binomial_source *s, double count, double prob) {
 }
 
 static void generate_binomial(ow_random_call *f, char *out, int64_t n) {
-    int dtype = f->target->dtype;
-    const binomial_source source = {f->generator, dtype == OW_FLOAT32};
+    const binomial_source source = {f->generator, f->target->dtype == OW_FLOAT32};
     double *counts = (double *)out;
     for (int64_t k = 0; k < n; k++)
-        counts[k] = binomial(&source, element(f->rows[0], dtype, k), element(f->rows[1], dtype, k));
-    for (int k = 0; k < 2; k++) f->rows[k] += n * ow_itemsize(dtype);
+        counts[k] = binomial(&source, element(f->rows[0], f->row_dtypes[0], k), element(f->rows[1], f->row_dtypes[1], k));
+    for (int k = 0; k < 2; k++) f->rows[k] += n * ow_itemsize(f->row_dtypes[k]);
 }
 
 const ow_distribution ow_distribution_binomial = {
@@ -163,6 +162,15 @@ static int64_t search(const double *cumulated, int64_t n, double u) {
     return low;
 }
 
+static int prepare_choices(ow_random_call *f) {
+    const ow_tensor *w = f->inputs[0], *t = f->target;
+    int same = w->ndim && w->ndim == t->ndim && (w->dtype == OW_FLOAT32 || w->dtype == OW_FLOAT64);
+    for (int d = 0; same && d < w->ndim - 1; d++) same = w->sizes[d] == t->sizes[d];
+    if (same && w->sizes[w->ndim - 1] && w->flags & t->flags & OW_CONTIGUOUS) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "%s: contiguous rows of weights are expected, one for each row of choices", f->op->name);
+    return 0;
+}
+
 /* The target has a row of choices for each row of weights; both are contiguous. */
 static int fill_choices(ow_random_call *f) {
     const ow_tensor *w = f->inputs[0];
@@ -180,4 +188,4 @@ static int fill_choices(ow_random_call *f) {
 }
 
 const ow_distribution ow_distribution_choices = {
-    .kernel = "multinomial", .prepare = accept, .fill = fill_choices};
+    .kernel = "multinomial", .prepare = prepare_choices, .fill = fill_choices};

@@ -189,7 +189,7 @@ static void generate_bernoulli(ow_random_call *f, char *out, int64_t n) {
     for (int64_t at = 0; at < n; at += OW_BLOCK) {
         int64_t count = n - at < OW_BLOCK ? n - at : OW_BLOCK;
         int outside = 0;
-        if (f->rows[0] && ow_compute_dtype[f->inputs[0]->dtype] == OW_FLOAT32) {
+        if (f->rows[0] && f->row_dtypes[0] == OW_FLOAT32) {
             const float *p = (const float *)f->rows[0] + at;
             float *u = (float *)uniform;
             ow_draw_floats(f->generator, u, count, 0, 1);
@@ -208,11 +208,12 @@ static void generate_bernoulli(ow_random_call *f, char *out, int64_t n) {
         }
         if (outside) fail_probability();
     }
-    if (f->rows[0]) f->rows[0] += n * ow_itemsize(ow_compute_dtype[f->inputs[0]->dtype]);
+    if (f->rows[0]) f->rows[0] += n * ow_itemsize(f->row_dtypes[0]);
 }
 
 const ow_distribution ow_distribution_bernoulli = {
-    .kernel = "bernoulli_scalar_cpu_", .compute = OW_BOOL, .prepare = prepare_bernoulli, .generate = generate_bernoulli};
+    .kernel = "bernoulli_scalar_cpu_", .compute = OW_BOOL, .prepare = prepare_bernoulli, .generate = generate_bernoulli,
+    .reads_numbers = 1};
 
 /* ---- permutations --------------------------------------------------------------------------------------------- */
 
@@ -232,6 +233,10 @@ static const char *integer_name(int dtype) {
 static int prepare_permutation(ow_random_call *f) {
     int dtype = f->target->dtype, digits = precision(dtype);
     int64_t n = f->target->numel;
+    if (f->target->ndim != 1) {
+        ow_fail(OW_RUNTIME_ERROR, "%s: a tensor of one dimension is expected, but got one of %d", f->op->name, f->target->ndim);
+        return 0;
+    }
     if (!digits && n > largest_integer(dtype)) {
         ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", integer_name(dtype));
         return 0;

@@ -91,11 +91,11 @@ void ow_fill_elements(ow_random_call *f, const ow_distribution *d) {
 
 /* The input's elements as they pair with those of the target, in the order in which they are visited and in the dtype
  * that they are computed in. */
-static ow_tensor *aligned(const ow_random_call *f, ow_tensor *input) {
+static ow_tensor *aligned(const ow_random_call *f, ow_tensor *input, int dtype) {
     int64_t strides[OW_MAX_DIMS];
     const ow_tensor *t = f->target;
     ow_dense_strides(t, strides);
-    ow_tensor *copy = ow_tensor_new(ow_compute_dtype[input->dtype], t->ndim, t->sizes, strides);
+    ow_tensor *copy = ow_tensor_new(dtype, t->ndim, t->sizes, strides);
     if (copy && !ow_copy(copy, input)) {
         ow_tensor_free(copy);
         return NULL;
@@ -151,8 +151,10 @@ ow_tensor *ow_random_fill(ow_random_call *f) {
     if (!d->prepare(f) || !ow_check_memory(t)) return NULL;
     int done = 1;
     for (int k = 0; k < 2 && done && !d->fill; k++) {
-        if (!f->inputs[k] || f->inputs[k]->flags & OW_NUMBER) continue;
-        copies[k] = aligned(f, f->inputs[k]);
+        ow_tensor *input = f->inputs[k];
+        if (!input || (d->reads_numbers && input->flags & OW_NUMBER)) continue;
+        f->row_dtypes[k] = ow_dtype_kinds[input->dtype] == OW_KIND_FLOATING ? ow_compute_dtype[input->dtype] : OW_FLOAT64;
+        copies[k] = aligned(f, input, f->row_dtypes[k]);
         f->rows[k] = copies[k] ? copies[k]->data : NULL;
         done = copies[k] != NULL;
     }

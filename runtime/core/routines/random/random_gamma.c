@@ -33,14 +33,14 @@ static int accept(ow_random_call *f) {
 
 /* Numbers that are too small for the dtype are its smallest normal one: their logarithm is finite. */
 static void generate_gamma(ow_random_call *f, char *out, int64_t n) {
-    int single = f->target->dtype == OW_FLOAT32, from_single = ow_compute_dtype[f->inputs[0]->dtype] == OW_FLOAT32;
+    int single = f->target->dtype == OW_FLOAT32, from_single = f->row_dtypes[0] == OW_FLOAT32;
     double *numbers = (double *)out, least = single ? FLT_MIN : DBL_MIN;
     for (int64_t k = 0; k < n; k++) {
         double a = from_single ? (double)((const float *)f->rows[0])[k] : ((const double *)f->rows[0])[k];
         double number = gamma_number(f->generator, a, single);
         numbers[k] = number < least ? least : number;
     }
-    f->rows[0] += n * ow_itemsize(from_single ? OW_FLOAT32 : OW_FLOAT64);
+    f->rows[0] += n * ow_itemsize(f->row_dtypes[0]);
 }
 
 const ow_distribution ow_distribution_gamma = {

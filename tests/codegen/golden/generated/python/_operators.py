@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "b4da74ea"
+INTERFACE = "4d47294b"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -61,7 +61,7 @@ _operators.define(11, 'permute', 'view', 'tl', (('input', 'Tensor'), ('dims', 'i
 _operators.define(12, 'full', 'factory', 'lny-', (('size', 'int[]'), ('fill_value', 'Scalar'), ('dtype', 'dtype?', None), ('layout', 'placement', None), ), 2, out='cast', function=True)
 _operators.define(13, 'arange', 'factory', 'nny', (('start', 'Scalar'), ('end', 'Scalar?', None), ('dtype', 'dtype?', None), ), 2, out='cast', function=True, body=_arange_body)
 _operators.define(14, 'addmm', 'extern', 'tttnn', (('input', 'Tensor'), ('mat1', 'Tensor'), ('mat2', 'Tensor'), ('beta', 'Scalar', 1), ('alpha', 'Scalar', 1), ), 3, out='cast', inplace=True, method=True, function=True, differentiable=True, naming='(n,m),(n,k),(k,m)->(n,m)')
-_operators.define(15, 'scatter', 'indexing', 'tittw', (('input', 'Tensor'), ('dim', 'int'), ('index', 'Tensor'), ('src', 'Tensor|Scalar?'), ('reduce', 'str?', None), ), 4, overload='src', out='cast', inplace=True, method=True, function=True, refusal='reduce argument must be max.', differentiable=True, numbers={'src': 'value'}, words={'max': 0, None: _NONE})
+_operators.define(15, 'scatter', 'indexing', 'tittw', (('input', 'Tensor'), ('dim', 'int'), ('index', 'Tensor'), ('src', 'Tensor|Scalar'), ('reduce', 'str?', None), ), 4, overload='src', out='cast', inplace=True, method=True, function=True, refusal='reduce argument must be max.', differentiable=True, numbers={'src': 'value'}, words={'max': 0, None: _NONE})
 _operators.define(-1, 'matmul', 'composite', '--', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', method=True, function=True, dunders=(('__matmul__', 'binary'), ('__rmatmul__', 'reflected')), refused=57855, body=_matmul_body)
 _operators.define(16, 'uniform_', 'random', 'tffg', (('input', 'Tensor'), ('from_', 'float', 0.0), ('to', 'float', 1.0), ('generator', 'Generator?', None), ), 3, method=True, first=0, naming='keep')
 _operators.define(17, 'random_', 'random', 'tiig', (('input', 'Tensor'), ('from_', 'int?', None), ('to', 'int?', None), ('generator', 'Generator?', None), ), 3, method=True, first=0, naming='keep', bounds=('from_', 'to'))
