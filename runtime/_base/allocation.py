@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .devices import CPU, on_device
+from .devices import CPU, META, get_default_device, is_meta, on_device
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
 from .handles import wrap
@@ -54,6 +54,7 @@ def ends_of_sequence(name: str, start: Any, end: Any, dtype: Any) -> tuple[Any, 
             f"{name} only supports 0-dimensional start and end tensors, "
             f"but got start with {ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
         )
+    start, end = (_in_place_of(each) for each in (start, end))
     wanted = dtype_or_default(dtype, name)
     if not wanted.is_complex and any(isinstance(_number(each), complex) for each in (start, end)):
         if dtype is not None:
@@ -66,6 +67,13 @@ def ends_of_sequence(name: str, start: Any, end: Any, dtype: Any) -> tuple[Any, 
     # Numbers, which have a value wherever the sequence is made.
     first, last = (on_device(CPU, allocate, (), wanted.code).fill_(each) for each in (start, end))
     return first, last
+
+
+def _in_place_of(value: Any) -> Any:
+    """The value, or a zero of its kind where neither it nor the sequence has elements."""
+    if not hasattr(value, "_h") or not is_meta(value) or get_default_device() is not META:
+        return value
+    return 0j if value.dtype.is_complex else 0
 
 
 def _number(value: Any) -> Any:

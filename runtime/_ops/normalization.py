@@ -25,6 +25,7 @@ __all__ = [
     "grouped",
     "move_statistics",
     "normalization_arguments",
+    "of_no_elements",
     "padding_row",
     "rounding_of",
 ]
@@ -148,6 +149,12 @@ def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: An
         factor = factor * weight
     offset = -mean * factor if bias is None else bias - mean * factor
     return ops.addcmul(beside(offset, input), input, beside(factor, input)).to(input.dtype)
+
+
+def of_no_elements(input: Any, weight: Any, bias: Any) -> Any:
+    """Return the input, which has no statistics, with a history: the gradients of the weight and the bias are zeros."""
+    centre = wide(input).new_zeros(input.size(1))
+    return by_running_statistics(input, centre, ops.ones_like(centre), weight, bias, 0.0)
 
 
 def move_statistics(mean: Any, var: Any, centre: Any, variance: Any, input: Any, momentum: float) -> None:

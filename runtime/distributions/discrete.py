@@ -27,7 +27,7 @@ class ByProbability(Distribution):
         (*rest, value), shape = shape_of(*others, value)
         setattr(self, name, value)
         self._is_logits = logits is not None
-        return (*rest, shape)
+        return (*(each.type_as(value) for each in rest), shape)
 
     @property
     def _param(self) -> Any:
@@ -199,8 +199,8 @@ class Binomial(ByProbability):
         """Return the logarithms of the probabilities of values."""
         value, count = self._checked(value), self.total_count
         ways = (count + 1).lgamma() - (value + 1).lgamma() - (count - value + 1).lgamma()
-        rest = count * self.logits.clamp(min=0) + count * (-self.logits.abs()).exp().log1p()
-        return value * self.logits + ways - rest
+        _, failure = self._log_probs()
+        return value * self.logits + ways + count * failure
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """Return all counts. Raises NotImplementedError where `total_count` is not one number."""

@@ -75,7 +75,9 @@ class Adadelta(GradientOptimizer):
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], group["weight_decay"])
             square = moving_square_(state_of(state, "square_avg", group), gradient, decay=rho, weight=1 - rho)
             steps = state_of(state, "acc_delta", group)
-            step = (steps + eps).div_(square + eps).sqrt_().mul_(gradient)
+            root = (steps + eps).div_(square + eps).sqrt_()
+            # The derivative of the root is computed from it.
+            step = root * gradient if group["differentiable"] else root.mul_(gradient)
             moving_square_(steps, step, decay=rho, weight=1 - rho)
             numbers.add_(step, alpha=-lr)
 

@@ -79,11 +79,15 @@ class NAdam(GradientOptimizer):
                 numbers.mul_(1 - lr * decay)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], 0 if shrinks else decay)
             now, later = (beta1 * (1 - 0.5 * 0.96 ** (each * group["momentum_decay"])) for each in (step, step + 1))
-            product = state["mu_product"].mul_(now).item()
+            product: Any = state_of(state, "mu_product", group).mul_(now)
+            if not group["differentiable"]:
+                product = product.item()
             mean = state_of(state, "exp_avg", group).lerp_(gradient, 1 - beta1)
             square = moving_square_(state_of(state, "exp_avg_sq", group), gradient, decay=beta2, weight=1 - beta2)
             root = (1 - beta2**step) ** 0.5
             for direction, share in ((gradient, (1 - now) / (1 - product)), (mean, later / (1 - product * later))):
+                if isinstance(share, Tensor):
+                    direction, share = direction * share, 1
                 scaled_step_(numbers, direction, square, rate=lr * share * root, eps=eps * root)
 
     def _begin(self, parameter: Tensor) -> dict[str, Any]:

@@ -319,6 +319,34 @@ K(a, b), K(b, a), K(a, m), K(m, a), K(v, w)
     )
 
 
+COUNTS = """
+d.log_prob(L.tensor([1, 2])), d.mean, d.variance, d.expand((2, 2)).total_count
+d.sample((3,))
+"""
+
+
+@pytest.mark.parametrize("call", COUNTS.strip().splitlines())
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("family", ["Binomial", "NegativeBinomial"])
+@pytest.mark.parametrize("given", ["probs", "logits"])
+def test_counts_have_the_dtype_of_the_probabilities(family: str, dtype: str, given: str, call: str) -> None:
+    setup = f"d = L.distributions.{family}(L.tensor([1, 3], dtype=L.{dtype}), {given}=L.tensor([0.3, 0.4]))"
+    check(f"{setup}\n{call}", LIKE)
+
+
+BORDER = """
+D.Binomial(1, logits=l).log_prob(L.zeros(2))
+D.Binomial(3, logits=l).log_prob(L.ones(2))
+D.Binomial(3, logits=l).entropy()
+D.NegativeBinomial(3, logits=l).log_prob(L.ones(2))
+"""
+
+
+@pytest.mark.parametrize("call", BORDER.strip().splitlines())
+def test_gradients_by_logits_of_zero(call: str) -> None:
+    check(f"l = L.zeros(2, requires_grad=True)\nD = L.distributions\n{call}.sum().backward()\nl.grad", LIKE)
+
+
 MASKED = """
 M.sum(v, 1, mask=m)
 M.sum(v, mask=m, dtype=L.float64)

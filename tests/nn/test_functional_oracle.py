@@ -243,3 +243,17 @@ nn.LazyConv2d(3, 3)(x(3))
 @pytest.mark.parametrize("call", WRONG.strip().splitlines())
 def test_wrong_options_of_convolutions(call: str) -> None:
     check(call)
+
+
+@pytest.mark.parametrize("padding", [None, 0])
+def test_largest_of_equal_rows(padding: int | None) -> None:
+    """The first of them has the gradient; bags may be empty."""
+    check(
+        f"""
+w = L.tensor([[1.0, 2.0], [1.0, 3.0], [0.0, 3.0]], requires_grad=True)
+rows, offsets = L.tensor([0, 0, 1, 2, 2, 1]), L.tensor([0, 0, 3])
+y = F.embedding_bag(rows, w, offsets, mode="max", padding_idx={padding})
+y.sum().backward()
+y, w.grad
+"""
+    )

@@ -130,6 +130,51 @@ a = nn.Linear(2, 2); b = nn.Sequential(a, a)
 L.func.functional_call(b, {'0.weight': L.ones(2, 2)}, x(1, 2))
 """)
 
+COUNTER = """
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(L.ones(2))
+        self.register_buffer("seen", L.zeros(2))
+        self.register_buffer("none", None)
+        self.plain, self.word, self.tied = L.full((2,), 3.0), "word", self.w
+
+    def forward(self, x):
+        self.seen = self.seen + 1
+        return x * self.w + self.seen + self.plain + self.tied
+
+m, one, two = Counter(), L.ones(2), L.full((2,), 2.0)
+f = L.func.functional_call
+"""
+
+FUNCTIONAL_CALLS = """
+[d := {"w": two, "seen": one * 10}, f(m, d, one), d, m.seen, m.w]
+f(m, {"other": one}, one), hasattr(m, "other")
+f(m, {"none": one}, one), m.none
+f(m, {"w": None}, one)
+f(m, {"plain": two}, one), m.plain
+f(nn.Sequential(m), {"0.plain": two, "0.seen": two}, one)
+f(m, {"word": one}, one)
+f(m, {"w": 5}, one)
+f(m, {"tied": two}, one)
+f(m, {"w": two}, one, tie_weights=False)
+f(m, {"w": one, "tied": two}, one)
+f(m, {"w": two, "seen": one}, one, strict=True), f(m, {"tied": two, "seen": one}, one, strict=True)
+f(m, {"w": two, "seen": one}, one, strict=True, tie_weights=False)
+f(m, {"w": two, "plain": one, "other": one}, one, strict=True)
+f(m, ({"w": two}, {"w": one}), one)
+f(m, ({"w": two}, [one]), one)
+f(m, 5, one)
+f(m, {"": one}, one)
+f(m, {"w.data": one}, one)
+f(m, {"other.w": one}, one)
+"""
+
+
+@pytest.mark.parametrize("call", FUNCTIONAL_CALLS.strip().splitlines())
+def test_functional_call(call: str) -> None:
+    check(COUNTER + call)
+
 
 @pytest.mark.parametrize("text", PROGRAMS, ids=[f"{number}" for number in range(len(PROGRAMS))])
 def test_program(text: str) -> None:

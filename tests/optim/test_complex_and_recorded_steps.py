@@ -14,6 +14,8 @@ OPTIMIZERS: dict[str, tuple[str, dict[str, Any]]] = {
     "Adam with AMSGrad": ("Adam", {"amsgrad": True, "weight_decay": 0.1, "maximize": True}),
     "AdamW": ("AdamW", {}),
     "Adagrad": ("Adagrad", {"initial_accumulator_value": 0.1}),
+    "Adadelta": ("Adadelta", {"eps": 1e-2}),
+    "NAdam": ("NAdam", {}),
     "RMSprop": ("RMSprop", {}),
     "RMSprop with momentum": ("RMSprop", {"momentum": 0.9, "centered": True, "weight_decay": 0.1}),
 }
@@ -36,7 +38,7 @@ def test_complex_parameters_move_as_their_parts(case: str) -> None:
             optimizer.step()
     assert ow.view_as_real(w.detach()).tolist() == parts.tolist()
     state = optimizers[0].state[w]
-    assert all(value.dtype is ow.complex64 for key, value in state.items() if key != "step")
+    assert all(value.dtype is ow.complex64 for key, value in state.items() if key not in ("step", "mu_product"))
 
 
 def test_lbfgs_of_complex_parameters() -> None:
@@ -76,6 +78,19 @@ def test_gradients_through_steps_are_those_of_differences(case: str) -> None:
         with ow.no_grad():
             difference = (trained(start + step) - trained(start - step)).item() / (2 * width)
         assert start.grad[index].item() == pytest.approx(difference, rel=1e-4, abs=1e-6)
+
+
+def test_gradient_by_the_product_of_momenta() -> None:
+    def trained(product: Any) -> Any:
+        w = ow.ones(2, dtype=ow.float64, requires_grad=True) * 1
+        optimizer = ow.optim.NAdam([w], lr=0.1, differentiable=True)
+        w.grad = ow.tensor([0.5, 2.0], dtype=ow.float64)
+        optimizer.step()
+        optimizer.state[w]["mu_product"] = product
+        optimizer.step()
+        return w
+
+    assert ow.autograd.gradcheck(trained, ow.tensor(0.8, dtype=ow.float64, requires_grad=True))
 
 
 def test_only_recorded_steps_take_computed_tensors() -> None:

@@ -10,7 +10,7 @@ from ... import _operators as ops
 from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._base.shapes import broadcast_shapes
-from ..._ops.values import wide
+from ..._ops.values import holds, wide
 from ...autograd.function import Function
 from .dropout_family import dropout
 
@@ -139,7 +139,7 @@ class _Plan:
         """The logarithms of weights, before they are scaled to sum to one. `query` are those of the block."""
         scores = query.matmul(key[:, :seen].transpose(1, 2))
         if self.causal:
-            hidden = ops.ones(last - first, seen, dtype=EXPORTS["bool"]).triu_(first + 1)
+            hidden = scores.new_ones((last - first, seen), dtype=EXPORTS["bool"]).triu_(first + 1)
             return scores.masked_fill_(hidden, float("-inf"))
         if mask is None:
             return scores
@@ -154,7 +154,7 @@ class _Plan:
         weights = scores.softmax(-1)
         # Rows in which none counts are undefined throughout, so that one column says which they are.
         undefined = weights.detach()[..., :1].isnan()
-        if undefined.any():
+        if holds(undefined.any(), True):
             nothing = undefined & (scores.detach().amax(-1, keepdim=True) == float("-inf"))
             weights = weights.masked_fill(nothing, 0)
         return weights

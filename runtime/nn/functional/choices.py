@@ -134,7 +134,7 @@ def _fractional_max_pool(dims: int, with_indices: bool = False) -> Callable[...,
             output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios, strict=True)]
         if _random_samples is None:
             batch = 1 if input.ndim == dims + 1 else input.shape[0]
-            _random_samples = ops.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype)
+            _random_samples = ops.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
         refused = f"{name}: {{what}} must either be a single Int or tuple of Ints"
         kernel = per_dimension("kernel_size", kernel_size, dims, refused)
         size = per_dimension("output_size", output_size, dims, refused)
@@ -211,7 +211,7 @@ def _starts(sample: Tensor, extent: int, kernel: int, count: int) -> Tensor:
     if count <= 1:
         return sample.new_full((*sample.shape, count), extent - kernel).long()
     step = sample.new_tensor(extent - kernel) / sample.new_tensor(count - 1)
-    places = ops.arange(count - 1, dtype=sample.dtype)
+    places = ops.arange(count - 1, dtype=sample.dtype, device=sample.device)
     first = ((places + sample.unsqueeze(-1)) * step).long() - (sample * step).long().unsqueeze(-1)
     last = ops.full_like(first[..., :1], extent - kernel)
     result: Tensor = ops.cat([first, last], -1)

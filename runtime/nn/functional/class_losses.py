@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ... import _operators as ops
@@ -221,8 +222,13 @@ def _alignments(log_probs: Any, labels: Any, inputs: list[int], lengths: list[in
     results = []
     for row, length in enumerate(lengths):
         tails = final[row, max(2 * length - 1, 0) : 2 * length + 1]
-        results.append(-_log_sum(*tails.unbind()) if inputs[row] else tails[0] * 0 if not length else -never)
+        results.append(-_log_sum(*tails.unbind()) if inputs[row] else _constant(tails[0], math.inf if length else -0.0))
     return ops.stack(results)
+
+
+def _constant(like: Any, value: float) -> Any:
+    """A number whose gradient is zero."""
+    return like.masked_fill(like.new_ones((), dtype=EXPORTS["bool"]), value)
 
 
 def _log_sum(*values: Any) -> Any:

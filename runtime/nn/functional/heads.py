@@ -190,16 +190,15 @@ def multi_head_attention_forward(
         heads = weights.matmul(v)
     else:
         weights = None
-        shaped = [each.reshape(batch, num_heads, -1, head) for each in (q, k, v)]
+        shaped = [each.reshape(batch, num_heads, each.size(1), head) for each in (q, k, v)]
         if attn_mask is not None:
-            attn_mask = (
-                attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.view(batch, num_heads, -1, source)
-            )
+            by_heads = (batch, num_heads, attn_mask.size(1), source)
+            attn_mask = attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.view(by_heads)
         heads = scaled_dot_product_attention(shaped[0], shaped[1], shaped[2], attn_mask, probability, causal).view(
-            -1, target, head
+            batch * num_heads, target, head
         )
     joined = heads.transpose(0, 1).reshape(target * batch, size)
-    result = ops.linear(joined, out_proj_weight, out_proj_bias).view(target, batch, -1)
+    result = ops.linear(joined, out_proj_weight, out_proj_bias).view(target, batch, out_proj_weight.size(0))
     if weights is not None:
         weights = weights.view(batch, num_heads, target, source)
         if average_attn_weights:

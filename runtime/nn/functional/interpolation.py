@@ -213,7 +213,7 @@ def _merged(index: Tensor, weight: Tensor) -> Tensor:
 def _fixed_point(weight: Tensor) -> tuple[Tensor, int]:
     """Factors as integers of 16 bits, with as many binary places as the largest has room for; torch's kernels for uint8
     round them so."""
-    largest = float(weight.max())
+    largest = 0.0 if weight.is_meta else float(weight.max())
     places = next((each for each in range(22) if int(0.5 + largest * 2 ** (each + 1)) >= 2**15), 22)
     return (weight * 2**places + 0.5 * weight.sign()).trunc(), places
 

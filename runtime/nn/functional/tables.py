@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ... import _operators as ops
+from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
 from ..._ops.normalization import check_rows, padding_row
+from ..._ops.values import is_meta
 
 __all__ = ["bilinear", "embedding_bag"]
 
@@ -46,8 +49,9 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
             f"bilinear(): bias size does not match weight size: got {bias.size(0)} but expected {weight.size(0)}"
         )
     count, first, second = weight.shape
-    left, right = input1.reshape(-1, first), input2.reshape(-1, second)
-    half = left.matmul(weight.permute(1, 0, 2).reshape(first, count * second)).view(-1, count, second)
+    rows = prod(input1.shape[:-1])
+    left, right = input1.reshape(rows, first), input2.reshape(rows, second)
+    half = left.matmul(weight.permute(1, 0, 2).reshape(first, count * second)).view(rows, count, second)
     result = half.matmul(right.unsqueeze(2)).view(*input1.shape[:-1], count)
     return result if bias is None else result + bias
 
@@ -121,7 +125,7 @@ def embedding_bag(
                 f"sequences. However, found offsets of type {type(offsets)}"
             )
         bags, length = input.shape
-        owners = ops.arange(bags, dtype=int64).repeat_interleave(length)
+        owners = ops.arange(bags, dtype=int64, device=input.device).repeat_interleave(length)
     elif input.dim() == 1:
         bags, owners = _owners(input, offsets, include_last_offset)
     else:
@@ -138,6 +142,7 @@ def embedding_bag(
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if padding_idx is not None:
         padding_idx = padding_row(padding_idx, weight.size(0))
+    if padding_idx is not None and not is_meta(places):
         kept = places != padding_idx
         places, owners = places.masked_select(kept), owners.masked_select(kept)
         factors = None if factors is None else factors.masked_select(kept)
@@ -146,12 +151,25 @@ def embedding_bag(
         rows = rows * factors.unsqueeze(1)
     result = rows.new_zeros((bags, weight.size(1)))
     if mode == "max":
-        return result.scatter_reduce(0, owners.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)
+        return _largest(rows, owners, result)
     result = result.index_add(0, owners, rows)
     if mode == "sum":
         return result
     counts = rows.new_zeros(bags).index_add_(0, owners, rows.new_ones(places.shape))
     return result / counts.clamp(min=1).unsqueeze(1)
+
+
+def _largest(rows: Any, owners: Any, nothing: Any) -> Any:
+    """The largest elements of each bag, whose gradient goes to the first of equal ones; for empty bags `nothing`."""
+    owners = owners.unsqueeze(1).expand_as(rows)
+    if not (rows.requires_grad and is_grad_enabled()) or not rows.numel():
+        return nothing.scatter_reduce(0, owners, rows, "amax", include_self=False)
+    count = rows.size(0)
+    chosen = nothing.scatter_reduce(0, owners, rows.detach(), "amax", include_self=False).gather(0, owners)
+    is_largest = (rows.detach() == chosen) | (chosen != chosen)
+    places = ops.arange(count, device=rows.device).unsqueeze(1).expand_as(rows).masked_fill(~is_largest, count)
+    first = owners.new_full(nothing.shape, count).scatter_reduce(0, owners, places, "amin")
+    return rows.gather(0, first.clamp(max=count - 1)).masked_fill(first == count, 0)
 
 
 def _owners(input: Any, offsets: Any, include_last: bool) -> tuple[int, Any]:
@@ -160,6 +178,8 @@ def _owners(input: Any, offsets: Any, include_last: bool) -> tuple[int, Any]:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     if offsets.dim() != 1:
         raise ValueError("offsets has to be a 1D Tensor")
+    if is_meta(offsets):
+        return offsets.size(0) - include_last, offsets.new_empty(input.shape, dtype=EXPORTS["int64"])
     starts = offsets.tolist()
     if include_last and not starts:
         raise ValueError("include_last_offset: number of offsets should be at least 1")
