@@ -125,6 +125,24 @@ D.Dataset()[0]
 D.get_worker_info()
 ---
 list(D.DataLoader(tensors, 3, shuffle=True, num_workers=2)), L.rand(1)
+---
+loader = D.DataLoader(tensors, 3, shuffle=True, num_workers=2, persistent_workers=True)
+list(loader), L.rand(1), list(loader), L.rand(1), list(loader), L.rand(1)
+---
+class Eager(D.Sampler):
+    def __iter__(self):
+        return iter(L.randperm(5).tolist())
+loader = D.DataLoader(Squares(), None, sampler=Eager(), num_workers=1, persistent_workers=True)
+list(loader), list(loader), L.rand(1)
+---
+class Drawn(D.Dataset):
+    def __len__(self):
+        return 3
+    def __getitem__(self, index):
+        import numpy, random
+        return float(numpy.random.rand()), random.random()
+loader = D.DataLoader(Drawn(), num_workers=2, persistent_workers=True)
+list(loader), list(loader)
 """)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import subprocess
+import sys
 import time
 
 import opweave
@@ -104,3 +107,104 @@ def test_workers_are_initialized() -> None:
             return self.count
 
     assert [each.item() for each in DataLoader(Own(2), num_workers=2, worker_init_fn=begin)] == [100, 101]
+
+
+class Broken(IterableDataset):
+    def __init__(self, passes: int = 0) -> None:
+        self.passes = passes
+
+    def __iter__(self):
+        self.passes -= 1
+        if self.passes < 0:
+            raise ValueError("cannot be read")
+        return iter(range(3))
+
+
+def test_a_worker_that_cannot_begin_says_why() -> None:
+    def fail(number: int) -> None:
+        raise KeyError("no such file")
+
+    with pytest.raises(ValueError, match=r"Caught ValueError in DataLoader worker process 0(?s:.*)cannot be read"):
+        list(DataLoader(Broken(), num_workers=1))
+    for persistent in (False, True):
+        loader = DataLoader(Numbers(), num_workers=2, worker_init_fn=fail, persistent_workers=persistent)
+        for _ in range(2):
+            with pytest.raises(KeyError, match="no such file"):
+                list(loader)
+    loader = DataLoader(Broken(1), num_workers=1, persistent_workers=True)
+    assert [each.item() for each in loader] == [0, 1, 2]
+    with pytest.raises(ValueError, match="cannot be read"):
+        list(loader)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_stop_iteration_of_a_data_set_ends_no_pass(workers: int) -> None:
+    def ended(batch: list[int]) -> int:
+        raise StopIteration
+
+    class Ended(Numbers):
+        def __getitem__(self, index: int) -> int:
+            return index if index != 2 else next(iter(()))
+
+    for loader in (DataLoader(Ended(), num_workers=workers), DataLoader(Numbers(), collate_fn=ended),
+                   DataLoader(Stream(), num_workers=2, collate_fn=ended)):  # fmt: skip
+        with pytest.raises(RuntimeError, match="raised StopIteration"):
+            list(loader)
+
+
+def test_no_batches_ahead() -> None:
+    loader = DataLoader(Numbers(), num_workers=1, prefetch_factor=0)  # torch's constructor takes it
+    with pytest.raises(AssertionError, match="prefetch_factor must be greater than 0"):
+        iter(loader)
+
+
+def test_a_fork_leaves_the_workers_alone() -> None:
+    loader = DataLoader(Numbers(), num_workers=1, persistent_workers=True)
+    first = [each[0, 0].item() for each in loader]
+    child = os.fork()
+    if not child:
+        loader._iterator.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert [each[0, 0].item() for each in loader] == first
+    loader._iterator.close()
+
+
+SCRIPT = """
+import os, sys, time
+import opweave
+from opweave.utils.data import DataLoader, Dataset, worker
+worker.PATIENCE = 0.2
+class Slow(Dataset):
+    def __len__(self): return 1000
+    def __getitem__(self, index):
+        time.sleep(0.002)
+        return opweave.ones(200, 200)
+loader = DataLoader(Slow(), 2, num_workers=2)
+passed = iter(loader)
+next(passed)
+print(*[each.pid for each in passed.processes], flush=True)
+for batch in passed:
+    time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks which processes are there")
+@pytest.mark.parametrize(
+    ("sent", "to_all", "pause"),
+    [(signal.SIGKILL, False, "0.1"), (signal.SIGINT, False, "0"), (signal.SIGINT, True, "0")],
+)
+def test_workers_end_with_the_main_process(sent: signal.Signals, to_all: bool, pause: str) -> None:
+    """The pause is in a batch's use, or there is none and the main process waits for batches."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, pause], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    ) as main:  # fmt: skip
+        assert main.stdout is not None
+        workers = main.stdout.readline().split()
+        assert len(workers) == 2
+        (os.killpg if to_all else os.kill)(main.pid, sent)
+        assert main.wait(timeout=20) == -sent
+        end = time.monotonic() + 20
+        while any(os.path.exists(f"/proc/{int(pid)}") for pid in workers):
+            assert time.monotonic() < end, "workers are left"
+            time.sleep(0.02)

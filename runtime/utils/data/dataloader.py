@@ -14,7 +14,7 @@ from .datapipes.datapipe import IterDataPipe
 from .dataset import IterableDataset
 from .graph_settings import apply_shuffle_settings, prepare_pipes
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
-from .worker import Fetcher
+from .worker import EndOfDataError, Fetcher
 
 __all__ = ["DataLoader"]
 
@@ -158,8 +158,9 @@ class DataLoader(Generic[T_co]):
 
         if not self.persistent_workers:
             return iter(Workers(self))
-        if self._iterator is None:
+        if self._iterator is None or self._iterator.closed:
             self._iterator = Workers(self)
+            return iter(self._iterator)
         return iter(self._iterator.anew())
 
     def __len__(self) -> int:
@@ -186,7 +187,11 @@ class _Here:
         return self
 
     def __next__(self) -> Any:
-        return self._fetcher.fetch(next(self._indices))
+        indices = next(self._indices)
+        try:
+            return self._fetcher.fetch(indices)
+        except EndOfDataError:
+            raise StopIteration from None
 
     def __len__(self) -> int:
         return len(self._loader)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
 import pickle
 import queue
 import time
@@ -10,7 +12,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from .worker import Ended, ExceptionWrapper, run
+from .worker import PATIENCE, Again, Ended, ExceptionWrapper, Worker, numpy_random
 
 __all__ = ["Workers"]
 
@@ -18,22 +20,22 @@ _TICK = 1.0
 """Seconds after which it is asked whether all workers live."""
 
 
-def _stop(processes: list[Any], queues: list[Any], results: Any) -> None:
-    """Ends the workers, which may be in the middle of a batch that nobody will take."""
+def _stop(owner: int, ended: Any, processes: list[Any], queues: list[Any], results: Any) -> None:
+    """Ends the workers, which may be in the middle of a batch that nobody will take. They are those of one process: its
+    forks have the same objects, and let them alone.
+    """
+    if os.getpid() != owner:
+        return
+    ended.value = True
     for each in queues:
         each.put(None)
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + PATIENCE
     for process in processes:
-        while process.is_alive() and time.monotonic() < end:
-            try:  # a worker does not end before what it has sent is taken
-                results.get(timeout=0.05)
-            except (queue.Empty, OSError, EOFError):
-                process.join(timeout=0.01)
+        process.join(timeout=max(0.0, end - time.monotonic()))
         if process.is_alive():
             process.terminate()
-        process.join()
+            process.join()
     for each in (*queues, results):
-        each.cancel_join_thread()
         each.close()
 
 
@@ -41,40 +43,65 @@ class Workers:
     """The workers of a loader, and one pass over the data."""
 
     def __init__(self, loader: Any) -> None:
+        if loader.prefetch_factor <= 0:
+            raise AssertionError(
+                f"prefetch_factor must be greater than 0 for workers to have batches ahead, but got "
+                f"{loader.prefetch_factor}"
+            )
         self.loader = loader
         given = loader.multiprocessing_context
         context: Any = given if hasattr(given, "Process") else multiprocessing.get_context(given)
         self.results = context.Queue()
         self.queues = [context.Queue() for _ in range(loader.num_workers)]
-        self.processes = []
+        for each in self.queues:
+            each.cancel_join_thread()  # what a worker that has ended was to do keeps no process from its end
+        ended = context.RawValue(ctypes.c_bool, False)
+        processes: list[Any] = []
+        self._end = weakref.finalize(self, _stop, os.getpid(), ended, processes, self.queues, self.results)
+        self.processes = processes
+        numpy_random()  # imported once, before forks
+        pipe_seed = loader._pipe_seed()
+        iter(loader._index_sampler)  # torch begins twice here, so what is drawn where a pass begins is drawn twice
+        seed = loader._seed()
         for number, indices in enumerate(self.queues):
-            arguments = (
-                loader.dataset, loader._options(), indices, self.results, 0, number, loader.num_workers,
-                loader.worker_init_fn,
+            worker = Worker(
+                loader.dataset, loader._options(), loader.worker_init_fn, number, loader.num_workers, seed, pipe_seed,
+                indices, self.results, ended,
             )  # fmt: skip
-            process = context.Process(target=run, args=arguments, daemon=True)
+            process = context.Process(target=worker.run, daemon=True)
             process.start()
-            self.processes.append(process)
-        self._end = weakref.finalize(self, _stop, self.processes, self.queues, self.results)
+            processes.append(process)
         self.outstanding = 0
-        self.anew()
+        self._begin()
+        self._fill()
+
+    @property
+    def closed(self) -> bool:
+        """Have the workers ended?"""
+        return not self._end.alive
 
     def anew(self) -> Workers:
-        """Begins another pass."""
+        """Begins another pass, for which the workers' generators of random numbers go on."""
         while self.outstanding:  # batches of a pass that was not finished
             self._receive()
-        pipe_seed = self.loader._pipe_seed()
-        self.sampler = iter(self.loader._index_sampler)
-        seed = self.loader._seed()
+        again = self._begin()
         for each in self.queues:
-            each.put((None, (seed, pipe_seed)))
+            each.put(again)
+        self._fill()
+        return self
+
+    def _begin(self) -> Again:
+        """Begins the order of a pass; returns what the workers are to know of it."""
+        self.sampler = iter(self.loader._index_sampler)
         self.sent = self.wanted = 0
         self.arrived: dict[int, Any] = {}
         self.active = [True] * len(self.queues)
         self.turn = 0
+        return Again(self.loader._pipe_seed())
+
+    def _fill(self) -> None:
         for _ in range(self.loader.prefetch_factor * len(self.queues)):
             self._send()
-        return self
 
     def _send(self) -> None:
         """Gives the next worker the next indices, if there are any."""
@@ -109,6 +136,9 @@ class Workers:
                 if end is not None and time.monotonic() >= end:
                     raise RuntimeError(f"DataLoader timed out after {limit} seconds") from None
                 continue
+            except BaseException:
+                self.close()  # an interrupted read may leave the rest of a batch, which would be taken for the next one
+                raise
             self.outstanding -= 1
             return number, pickle.loads(batch)
 
@@ -135,7 +165,7 @@ class Workers:
     def close(self) -> None:
         """Ends the workers."""
         self._end()
-        self.outstanding = 0
+        self.outstanding = self.wanted = self.sent = 0
 
     def __iter__(self) -> Iterator[Any]:
         return self
