@@ -6,6 +6,7 @@ The engine is MT19937 of the core (core/routines/random/random_engine.c). States
 from __future__ import annotations
 
 import operator
+import os
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
@@ -67,9 +68,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start the stream of a seed that the system chooses, and return the seed as an int."""
-        from secrets import randbits
-
-        seed = randbits(64)
+        seed = int.from_bytes(os.urandom(8), "little")
         self.manual_seed(seed)
         return seed
 

@@ -3,7 +3,9 @@
 Modules are imported when a name of theirs is first asked for: a program that computes no gradients pays for none.
 """
 
+import sys as _sys
 from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 _MODULES = {
@@ -33,6 +35,17 @@ _SUBMODULES = {
 }
 
 __all__ = [*_MODULES]
+
+
+class _Namespace(_ModuleType):
+    """This module, in which `gradcheck` is the function also once the module of this name has been imported."""
+
+    def __setattr__(self, name: str, value: _Any) -> None:
+        if not (name in _MODULES and isinstance(value, _ModuleType)):
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Namespace
 
 
 def __getattr__(name: str) -> _Any:

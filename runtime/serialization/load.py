@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pickle import UnpicklingError
 from typing import Any
 
+from .._base.lazy_imports import load as load_library
 from .allowed import OBJECTS
 from .archive_reader import ArchiveReader
 from .legacy import LegacyStorages, load_legacy
@@ -178,13 +179,11 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
 
 def _names_in(data: bytes) -> list[str]:
-    import pickletools
-
     names: list[str] = []
     texts: list[Any] = []
     argument: Any
     try:
-        for opcode, argument, _ in pickletools.genops(data):
+        for opcode, argument, _ in load_library("pickletools").genops(data):
             if opcode.name == "GLOBAL":
                 names.append(full_name(*argument.split(" ", 1)))
             elif opcode.name == "STACK_GLOBAL":

@@ -67,9 +67,17 @@ def test_subinterpreters_are_refused() -> None:
 
 
 @pytest.mark.skipif(not hasattr(sys, "getswitchinterval") or sys.platform != "linux", reason="forks")
-def test_a_fork_waits_for_an_import() -> None:
-    """While another thread imports the library of the first Fourier transform, slowly, the process forks."""
-    run("""
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("ducc0", "ow.fft.fft(ow.ones(4)).real.tolist() == [4.0, 0.0, 0.0, 0.0]"),
+        ("opweave._derivatives", "ow.ones(4, requires_grad=True).sum().backward() is None"),
+        ("opweave._tensor.printing", "repr(ow.ones(1)) == 'tensor([1.])'"),
+    ],
+)
+def test_a_fork_waits_for_an_import(module: str, call: str) -> None:
+    """While another thread imports what its first call of a kind needs, slowly, the process forks."""
+    run(f"""
         import os, sys, threading, time
         from importlib.abc import MetaPathFinder
         import opweave as ow
@@ -78,20 +86,19 @@ def test_a_fork_waits_for_an_import() -> None:
 
         class Slow(MetaPathFinder):
             def find_spec(self, name, path, target=None):
-                if name == "ducc0":
+                if name == {module!r}:
                     begun.set()
                     time.sleep(0.3)
                 return None
 
         sys.meta_path.insert(0, Slow())
-        thread = threading.Thread(target=lambda: ow.fft.fft(ow.ones(4)))
         ow.fft  # the submodule is there
+        thread = threading.Thread(target=lambda: {call})
         thread.start()
         begun.wait()
         child = os.fork()
         if not child:
-            print(ow.fft.fft(ow.ones(4)).real.tolist() == [4.0, 0.0, 0.0, 0.0])
-            os._exit(0)
+            os._exit(not {call})
         thread.join()
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
@@ -103,4 +110,16 @@ def test_a_fork_waits_for_an_import() -> None:
             os.kill(child, 9)
             raise AssertionError("the child hangs")
         assert status == 0, status
+    """)
+
+
+def test_names_of_functions_stay_functions() -> None:
+    """When modules of the same names have been imported, as all are before a process of several threads forks."""
+    run("""
+        import opweave
+        from opweave._base.lazy_imports import _import_all
+        _import_all(opweave)
+        assert callable(opweave.autograd.gradcheck) and callable(opweave.as_torch)
+        from opweave.autograd.gradcheck import GradcheckError
+        assert issubclass(GradcheckError, RuntimeError)
     """)
