@@ -55,7 +55,8 @@ def set_memory(
             f'"{elements.device}".  This is no longer allowed; the devices must match.'
         )
     if elements is not source and elements.itemsize == 1 != tensor.itemsize:
-        elements = elements.view(tensor.dtype)
+        count = elements.numel() // tensor.itemsize
+        elements = wrap(lib.as_strided(elements._h, (count,), (1,), 1, 0, tensor.dtype.code))
     elif elements.dtype is not tensor.dtype:
         wanted, found = tensor.dtype.scalar_name, elements.dtype.scalar_name
         raise RuntimeError(f"Could not set tensor of type {found} to a tensor of type {wanted}")

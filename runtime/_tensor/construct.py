@@ -46,10 +46,12 @@ def tensor(
     pin_memory: bool = False,
     names: Sequence[str | None] | None = None,
 ) -> TensorType:
-    """Return a new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor.
+    """Return a new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor; or
+    one over the memory of `data`, a storage.
 
     The shape is that of the nesting. The dtype is `dtype`, that of an array or tensor, or follows from the numbers:
-    bool, int64, the default dtype for floats, its complex counterpart for complex numbers. Raises ValueError for
+    bool, int64, the default dtype for floats, its complex counterpart for complex numbers. The bytes of an untyped
+    storage are elements of `dtype`, or of int64. Raises ValueError for
     sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects. `names` are those
     of the dimensions.
     """
@@ -116,6 +118,8 @@ def _moved(tensor: Any, named: device | None) -> TensorType:
 def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
     wanted = None if dtype is None else _resolve(dtype, "asarray")
     source = _over_memory(obj, copy is not False)
+    if source is None:
+        source = _over_storage(obj, wanted)
     if source is None and interchange.has_buffer(obj) and not interchange.is_array_scalar(obj):
         source = _over_buffer(obj, wanted)
     if source is None:
@@ -151,6 +155,13 @@ def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
     return result if exported.flags.writeable or not may_copy else result.clone()
 
 
+def _over_storage(data: Any, wanted: dtype | None) -> TensorType | None:
+    """A tensor over the memory of a storage; None of anything else."""
+    from .storage import is_storage, tensor_of
+
+    return tensor_of(data, wanted) if is_storage(data) else None
+
+
 def _over_buffer(buffer: Any, wanted: dtype | None) -> TensorType:
     """A tensor over the memory of an object that has typed elements, or bytes, which are read as `wanted`."""
     if wanted is None and memoryview(buffer).format not in ("B", "c"):
@@ -167,7 +178,7 @@ _resolve = dtype.resolve
 
 
 def _new(data: Any, wanted: dtype | None) -> TensorType:
-    """A tensor with memory of its own."""
+    """A tensor with memory of its own, or over that of a storage."""
     kind = type(data)
     if kind is float or kind is int or kind is bool or kind is complex:
         return _store([data], (), wanted or _common_dtype([data]))
@@ -182,6 +193,9 @@ def _new(data: Any, wanted: dtype | None) -> TensorType:
     if isinstance(data, handles.Tensor):
         copied: TensorType = ops._to_copy(data.detach(), dtype=wanted)
         return copied
+    stored = _over_storage(data, wanted)
+    if stored is not None:
+        return stored
     shape = _shape(data)
     dtype = wanted or _infer(data)
     values = []

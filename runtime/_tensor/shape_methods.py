@@ -13,7 +13,7 @@ from .._base.handles import shape_of, strides_of
 from .._base.tensor_class import Tensor
 from .._base.types import Size, contiguous_format, memory_format, memory_order
 from .._C import lib
-from .._dispatch.binding import overloads
+from .._dispatch.binding import numpy_forms, overloads
 from .._dispatch.ops import ops
 from .._handle import SizeMethod
 from .._representations.named.names import dimension
@@ -88,6 +88,11 @@ def _view_as_dtype(input: Any, size: Any) -> Any:
     return ops._view_dtype(input, size) if isinstance(size, dtype) else NotImplemented
 
 
+def _view_as_named_dtype(*args: Any, **named: Any) -> Any:
+    """The same overload where the dtype is given by its name."""
+    return ops._view_dtype(*args, **named) if len(args) == 1 and named.keys() == {"dtype"} else NotImplemented
+
+
 def _narrow_from_tensor(input: Any, dim: Any, start: Any, length: Any) -> Any:
     """The other overload of `narrow`: whose start is a tensor that holds one integer."""
     if isinstance(start, Tensor) and (start.ndim or start.dtype.is_floating_point or start.dtype is EXPORTS["bool"]):
@@ -96,6 +101,7 @@ def _narrow_from_tensor(input: Any, dim: Any, start: Any, length: Any) -> Any:
 
 
 overloads["view"] = _view_as_dtype
+numpy_forms["view"] = _view_as_named_dtype
 overloads["narrow"] = _narrow_from_tensor
 
 

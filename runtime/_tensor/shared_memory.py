@@ -153,12 +153,21 @@ def bytes_of_file(filename: Any, shared: bool, nbytes: int) -> Any:
         raise RuntimeError(
             f"unable to open file <{os.fsdecode(filename)}> in {mode} mode: {error.strerror} ({error.errno})"
         ) from None
+    name = os.fsdecode(filename)
     size = os.fstat(descriptor).st_size
     if size < nbytes and shared:
-        os.ftruncate(descriptor, nbytes)
+        try:
+            os.ftruncate(descriptor, nbytes)
+        except OSError as error:
+            os.close(descriptor)
+            reason = f"{error.strerror} ({error.errno})"
+            raise RuntimeError(f"unable to resize file <{name}> to the right size: {reason}") from None
     elif size < nbytes:
         os.close(descriptor)
-        raise RuntimeError(
-            f"file <{os.fsdecode(filename)}> size <{size}> is smaller than the required mapping size <{nbytes}>"
-        )
-    return _tensor(Mapping(descriptor, nbytes, shared))
+        raise RuntimeError(f"file <{name}> size <{size}> is smaller than the required mapping size <{nbytes}>")
+    try:
+        mapping = Mapping(descriptor, nbytes, shared)
+    except OSError as error:
+        reason = f"{error.strerror} ({error.errno})"
+        raise RuntimeError(f"unable to mmap {nbytes} bytes from file <{name}>: {reason}") from None
+    return _tensor(mapping)

@@ -83,6 +83,8 @@ def elements_of_file(filename: Any, shared: Any, size: Any, of: dtype) -> Any:
         raise TypeError(f"from_file(): argument 'size' must be int, not {type_name(size)}")
     if size < 0:
         raise RuntimeError(f"from_file(): the size must not be negative, but got {size}")
+    if size * of.itemsize >= 2**63:
+        raise RuntimeError(f"from_file(): a file cannot have {size} elements of {of}")
     if not size:
         return on_device(CPU, allocate, (0,), of.code)
     return bytes_of_file(filename, bool(shared), size * of.itemsize).view(of)

@@ -22,6 +22,7 @@ from .._base.handles import is_integer
 from .._base.keys import KEY_BITS
 from .._base.types import check_placement
 from .._C import lib
+from .._handle import over_memory
 from .construct import tensor
 
 if TYPE_CHECKING:
@@ -41,18 +42,6 @@ class AnyStorage:
     _elements: Tensor
 
     dtype: dtype_class
-
-    @classmethod
-    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> Self:
-        """The first `size` elements of a file as memory. `shared`: what is written goes to the file, which is made, or
-        made longer, if that is needed; otherwise it stays in this process.
-        """
-        from .sharing import elements_of_file
-
-        if not hasattr(cls, "dtype"):
-            raise RuntimeError("from_file can only be called on derived classes")
-        found: Self = seen_as(cls, elements_of_file(filename, shared, size, cls.dtype))
-        return found
 
     @property
     def device(self) -> device_class:
@@ -99,12 +88,12 @@ class AnyStorage:
             raise NotImplementedError("Not available for 'meta' device type")
 
     def __getitem__(self, index: Any) -> Any:
-        """An element, or the storage of a range of elements in the same memory."""
+        """An element, or the storage of a range of elements, which has the memory of these alone."""
         self._check_elements()
         if isinstance(index, slice):
             if index.step not in (None, 1):
                 raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
-            return make_storage(type(self), self._elements[index])
+            return _part(self, self._elements[index])
         return self._elements[self._place(index)].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -222,6 +211,17 @@ class UntypedStorage(AnyStorage):
         elements = on_device(where, _elements_of, cls, args, cls.dtype)
         return storage_of(elements, untyped=True)  # type: ignore[no-any-return]
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> Self:
+        """Return the first bytes of a file as memory.
+
+        Args:
+            shared (bool): what is written goes to the file, which is made, or made longer, if that is needed; otherwise
+                it stays in this process.
+            nbytes (int): how many.
+        """
+        return _of_file(cls, filename, shared, nbytes)  # type: ignore[no-any-return]
+
     def _title(self) -> str:
         return f"opweave.UntypedStorage(device={self.device})"
 
@@ -252,13 +252,20 @@ class TypedStorage(AnyStorage):
         elif dtype is not None:
             raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
         if wrap_storage is None:
-            return storage_of(on_device(where, _elements_of, cls, args, kind.dtype))  # type: ignore[no-any-return]
+            return seen_as(kind, on_device(where, _elements_of, cls, args, kind.dtype))  # type: ignore[no-any-return]
         if args:
             raise RuntimeError(_invalid(cls, "No positional arguments should be given when using 'wrap_storage'"))
         if not isinstance(wrap_storage, UntypedStorage):
             got = type(wrap_storage)
             raise TypeError(_invalid(cls, f"Argument 'wrap_storage' must be UntypedStorage, but got {got}"))
         return seen_as(kind, wrap_storage._elements)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool, size: int) -> Self:
+        """Return the first `size` elements of a file as memory. `shared` is that of `UntypedStorage.from_file`."""
+        if not hasattr(cls, "dtype"):
+            raise RuntimeError("from_file can only be called on derived classes")
+        return _of_file(cls, filename, shared, size)  # type: ignore[no-any-return]
 
 
 def _invalid(kind: type, why: str) -> str:
@@ -280,6 +287,22 @@ def _elements_of(kind: type, args: tuple[Any, ...], dtype: dtype_class) -> Any:
     if first < 0:
         raise RuntimeError(f"{kind.__name__}: the size must not be negative, but got {first}")
     return allocate((first,), dtype.code)
+
+
+def _of_file(kind: type[AnyStorage], filename: Any, shared: bool, size: int) -> Any:
+    from .sharing import elements_of_file
+
+    return seen_as(kind, elements_of_file(filename, shared, size, kind.dtype))
+
+
+def _part(storage: AnyStorage, elements: Any) -> Any:
+    """The storage of some of the elements of another one, which keeps the memory of that."""
+    if not elements.numel():
+        return seen_as(type(storage), allocate((0,), storage.dtype.code))
+    readonly = bool(lib.storage_readonly(lib.storage_of(elements._h)))
+    geometry = tuple(elements.shape), (1,), storage.dtype.code
+    memory = over_memory(elements, elements.data_ptr(), elements.nbytes, *geometry, readonly)
+    return seen_as(type(storage), handles.wrap(memory))
 
 
 def make_storage(kind: type[AnyStorage], elements: Any) -> Any:
@@ -352,8 +375,6 @@ def follow(objects: list[AnyStorage], tensor: Any) -> None:
 def _resize(storage: AnyStorage, nbytes: int) -> None:
     address = lib.storage_of(storage._elements._h)
     seen = objects_of(address)
-    if storage not in seen:
-        raise RuntimeError("resize_(): a part of a storage cannot be resized")
     done = lib.storage_resize(address, nbytes)
     if done < 0:
         raise_pending()
@@ -375,8 +396,19 @@ def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], stride
         raise TypeError(f"expected a storage, but got {handles.type_name(storage)}")
     if len(sizes) != len(strides):
         raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
-    elements = storage._elements._h
-    return lib.as_strided(elements, sizes, strides, len(sizes), lib.storage_offset(elements) + offset, -1)
+    return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
+
+
+def tensor_of(storage: AnyStorage, of: dtype_class | None) -> Any:
+    """A tensor of all elements of a storage, over its memory. Bytes are read as elements of `of`, or as int64."""
+    own = None if isinstance(storage, UntypedStorage) else storage.dtype
+    wanted = dtype_class.resolve(of or own or EXPORTS["int64"], "tensor")
+    if own is not None and own is not wanted:
+        raise RuntimeError(
+            f"Expected a Storage of type {wanted.scalar_name} or an UntypedStorage, but got {own.scalar_name}"
+        )
+    count = storage.nbytes() // wanted.itemsize
+    return handles.wrap(lib.as_strided(storage._elements._h, (count,), (1,), 1, 0, wanted.code))
 
 
 def is_storage(value: object) -> TypeIs[AnyStorage]:

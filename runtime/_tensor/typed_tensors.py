@@ -1,6 +1,7 @@
 """The constructors of early PyTorch: `Tensor(2, 3)`, `FloatTensor([1, 2])`, `LongTensor(4)` and their like.
 
-Sizes make a tensor that is not initialised, a sequence one with its values; a tensor is seen again.
+Sizes make a tensor that is not initialised, a sequence one with its values. A tensor is seen again, as is the memory of
+a storage.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .._base.types import Size, check_placement, strided
 from .._base.warn import warn
 from .._handle import set_constructor
 from .construct import tensor
+from .storage import is_storage, tensor_of
 
 __all__ = ["TENSOR_TYPES", "set_default_tensor_type", "typename"]
 
@@ -41,7 +43,7 @@ def made(dtype: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype:
 
 
 def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype: bool) -> Any:
-    if not args and len(given) == 1 and next(iter(given)) in ("size", "data"):
+    if not args and len(given) == 1 and next(iter(given)) in ("size", "data", "storage"):
         name, value = given.popitem()
         args = (Size(value) if name == "size" else value,)
     if given:
@@ -57,6 +59,8 @@ def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype:
         if not any_dtype and first.dtype is not dtype:
             raise TypeError(f"expected a tensor of dtype {dtype}, but got one of {first.dtype}")
         return first.detach()
+    if is_storage(first):
+        return tensor_of(first, dtype)
     if isinstance(first, str) or not (hasattr(first, "__len__") and hasattr(first, "__getitem__")):
         if isinstance(first, str):
             raise TypeError("new(): invalid data type 'str'")

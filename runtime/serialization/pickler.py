@@ -50,16 +50,10 @@ class Collected:
         self._keys: dict[int, str] = {}
         self._kinds: dict[int, Any] = {}
         self._tags: dict[str, str] = {}
-        self._parts: dict[int, tuple[Any, Any]] = {}
 
     def reference(self, storage: Any) -> tuple[Any, ...]:
         """What stands in the pickle for a storage."""
         whole = storage.untyped()
-        if storage._elements.storage_offset() or len(storage) != whole.nbytes() // storage.element_size():
-            if id(storage) not in self._parts:
-                self._parts[id(storage)] = storage, storage.clone()
-            storage = self._parts[id(storage)][1]  # a part of a storage is one of its own in a file
-            whole = storage.untyped()
         address = lib.storage_of(whole._elements._h)
         kind = type(storage)
         key = self._keys.get(address)

@@ -54,8 +54,6 @@ def _tensor(
     elements = storage._elements
     if metadata and metadata.get("neg") is True:
         elements = _negated(storage, of or storage.dtype)
-    if of is None:
-        start += elements.storage_offset()  # of a part of a storage, which old files have
     code = -1 if of is None else of.code
     tensor: Any = wrap(lib.as_strided(elements._h, sizes, strides, len(sizes), start, code))
     if metadata and metadata.get("conj") is True:

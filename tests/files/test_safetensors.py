@@ -9,6 +9,7 @@ from typing import Any
 
 import opweave as ow
 import pytest
+from harness.processes import python, succeed
 
 safetensors: Any = pytest.importorskip("safetensors")
 from opweave.safetensors import load, load_file, load_model, safe_open, save, save_file, save_model  # noqa: E402
@@ -168,3 +169,34 @@ def test_modules(tmp_path: Path) -> None:
     model[0].weight = ow.nn.Parameter(ow.arange(4.0).reshape(2, 2).t())
     with pytest.raises(ValueError, match="non contiguous"):
         save_model(model, path, force_contiguous=False)
+
+
+UNDER_ITS_NAME = """
+import sys
+import opweave
+torch = opweave.as_torch()
+from safetensors import safe_open
+from safetensors.torch import load_file, load_model, save_file, save_model
+
+path = sys.argv[1]
+save_file({"a": torch.arange(6.0).reshape(2, 3), "b": torch.ones(3, dtype=torch.bfloat16), "c": torch.zeros(0)}, path)
+found = load_file(path)
+assert {name: each.tolist() for name, each in found.items()} == {"a": [[0, 1, 2], [3, 4, 5]], "b": [1] * 3, "c": []}
+# Tensors are told from views of one another by their storages.
+assert [each.untyped_storage().nbytes() for each in found.values()] == [each.nbytes for each in found.values()]
+found["a"][0, 0] = 7
+assert load_file(path)["a"][0, 0] == 0
+with safe_open(path, "pt") as file:
+    assert file.get_slice("a")[1:, :2].tolist() == [[3, 4]]
+model = torch.nn.Linear(2, 2)
+model.same = model.weight
+save_model(model, path)
+other = torch.nn.Linear(2, 2)
+other.same = other.weight
+assert load_model(other, path) == (set(), [])
+assert other.same.tolist() == model.weight.tolist()
+"""
+
+
+def test_the_package_s_own_functions_under_the_name_of_torch(tmp_path: Path) -> None:
+    succeed(python("-c", UNDER_ITS_NAME, str(tmp_path / "x")))

@@ -248,6 +248,12 @@ def test_files_as_memory(tmp_path: Path) -> None:
     assert ow.from_file(str(path)).shape == (0,)
     assert ow.ShortStorage.from_file(str(path), True, 3).tolist() == [0, 258, 0]
     assert ow.UntypedStorage.from_file(str(path), False, 3).tolist() == [0, 0, 2]
+    assert ow.UntypedStorage.from_file(str(path), shared=False, nbytes=2).tolist() == [0, 0]
+    before = len(os.listdir("/proc/self/fd"))
+    for shared, size in ((True, 2**60), (False, 2**60), (True, 2**62), (True, 2**63)):
+        with pytest.raises(RuntimeError):
+            ow.from_file(str(path), shared, size, dtype=ow.uint8)
+    assert len(os.listdir("/proc/self/fd")) == before
     with pytest.raises(RuntimeError, match="not resizable"):
         x.resize_(1000)
     with pytest.raises(RuntimeError, match="negative"):

@@ -7,6 +7,7 @@ import gc
 import pickle
 import weakref
 
+import numpy as np
 import opweave
 import pytest
 
@@ -37,6 +38,51 @@ def test_writing_is_seen_by_every_view() -> None:
     part[0] = 9
     assert a[0, 2].item() == 9
     assert part.nbytes() == 16
+
+
+def test_a_range_is_a_storage_of_its_own() -> None:
+    whole = opweave.arange(4.0).untyped_storage()
+    part = whole[4:12]
+    assert part.data_ptr() == whole.data_ptr() + 4
+    seen = opweave.empty(0).set_(source=part)
+    assert (seen.tolist(), seen.storage_offset()) == ([1, 2], 0)
+    assert seen.untyped_storage() is part
+    seen[0] = 5
+    assert opweave.tensor(whole, dtype=opweave.float32).tolist() == [0, 5, 2, 3]
+    assert part[4:].tolist() == whole[8:12].tolist()
+    assert (whole[3:3].nbytes(), len(whole[:0]), whole[-2:].tolist()) == (0, 0, [64, 64])
+    with pytest.raises(RuntimeError, match="tensors share its memory"):
+        whole.resize_(10**6)
+    del whole
+    gc.collect()
+    opweave.full((4,), 9.0)
+    assert part.tolist() == [0, 0, 160, 64, 0, 0, 0, 64]
+    values = np.arange(3.0)
+    values.flags.writeable = False
+    with pytest.warns(UserWarning, match="not writ"):
+        readonly = opweave.from_numpy(values).untyped_storage()[8:]
+    with pytest.raises(RuntimeError, match="read-only"):
+        readonly[0] = 1
+
+
+def test_tensors_over_storages() -> None:
+    storage = opweave.arange(3.0).storage()
+    seen = [made(storage) for made in (opweave.tensor, opweave.asarray, opweave.as_tensor)]
+    seen += [made(storage.untyped(), dtype=opweave.float32) for made in (opweave.tensor, opweave.asarray)]
+    seen += [made(each) for made in (opweave.FloatTensor, opweave.Tensor) for each in (storage, storage.untyped())]
+    seen += [opweave.ones(1).new(storage), opweave.FloatTensor(storage=storage)]
+    for each in seen:
+        assert each.tolist() == [0, 1, 2]
+        assert each.data_ptr() == storage.data_ptr()
+    assert opweave.tensor(opweave.arange(3).untyped_storage()).tolist() == [0, 1, 2]
+    assert opweave.asarray(storage, copy=True).data_ptr() != storage.data_ptr()
+    assert opweave.tensor(opweave.UntypedStorage([1, 2, 3, 4, 5]), dtype=opweave.int16).tolist() == [513, 1027]
+    for make in (lambda: opweave.tensor(storage, dtype=opweave.float64), lambda: opweave.DoubleTensor(storage)):
+        with pytest.raises(RuntimeError, match="Expected a Storage of type Double or an UntypedStorage, but got Float"):
+            make()
+    with pytest.raises(RuntimeError, match="need a scale and a zero point"):
+        opweave.tensor(opweave.QInt8Storage(3))
+    assert opweave.ones(3).set_(opweave.UntypedStorage(7)).shape == (1,)
 
 
 def test_it_keeps_the_memory() -> None:
@@ -210,7 +256,7 @@ def test_storages_that_keep_their_size() -> None:
     t.numpy()
     with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
         t.untyped_storage().resize_(0)
-    with pytest.raises(RuntimeError, match="a part of a storage cannot be resized"):
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
         opweave.arange(6.0).storage()[2:4].resize_(1)
     with pytest.raises(RuntimeError, match="cannot have -1 elements"):
         opweave.UntypedStorage(3).resize_(-1)
