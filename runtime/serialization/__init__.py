@@ -1,7 +1,7 @@
 """opweave.serialization: files of tensors, as torch.serialization.
 
 * names.py, rebuild.py, allowed.py, modules.py: what files name, and what that stands for
-* pickler.py, unpickler.py, pickle_data.py: pickles whose tensors are references to storages
+* pickler.py, unpickler.py, pickle_data.py, references.py: pickles whose tensors are references to storages
 * storages.py, locations.py: from references to memory
 * archive_writer.py, archive_reader.py: the zip container; legacy.py: the format before
 * sources.py, atomic.py: where files are read from and written to

@@ -10,14 +10,18 @@ from collections.abc import Callable
 from pickle import UnpicklingError
 from typing import Any
 
+from .._base.dtypes import EXPORTS
+from .._base.interchange import tensor_of_bytes
 from .._tensor.storage import UntypedStorage, seen_as
 from .._tensor.storage_pickle import memory_of
 from .locations import Placement
 from .pickler import Collected
-from .storages import described, filled
+from .references import references_in
+from .storages import described
 
 __all__ = ["LegacyCollected", "LegacyStorages", "load_legacy", "save_legacy"]
 
+_BYTES = EXPORTS["uint8"]
 _MAGIC = 0x1950A86A20F9469CFC6C
 _VERSION = 1001
 _MACHINE = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
@@ -26,26 +30,18 @@ _MACHINE = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": {
 class LegacyStorages:
     """Answers references to storages, whose bytes come behind the pickle that has the references."""
 
-    def __init__(self, placement: Placement, available: int) -> None:
+    def __init__(self, placement: Placement) -> None:
         self._placement = placement
-        self._left = available
         self._loaded: dict[str, Any] = {}
-        self._waiting: dict[str, tuple[Any, int]] = {}
 
     def persistent_load(self, reference: Any) -> Any:
         """The storage that a reference in the pickle names."""
-        kind, key, location, count = described(reference, 6)
+        kind, key, _, count = described(reference, 6)
         view = reference[5]
-        size = kind.dtype.itemsize
         if key not in self._loaded:
-            self._left -= count * size
-            if self._left < 0:
-                raise RuntimeError("the file ends too early: its storages do not fit into it. It is damaged.")
-            whole = seen_as(UntypedStorage, filled(count * size, lambda memory: None))
-            self._waiting[key] = whole, size
-            self._loaded[key] = self._placement(whole, location).untyped()
+            raise UnpicklingError("a reference to a storage in the file is damaged")
         storage = seen_as(kind, self._loaded[key]._elements)
-        if storage.nbytes() != count * size:
+        if storage.nbytes() != count * kind.dtype.itemsize:
             raise RuntimeError(f"two references to the storage {key!r} contradict each other")
         if view is None:
             return storage
@@ -56,22 +52,24 @@ class LegacyStorages:
             raise UnpicklingError("a part of a storage in the file lies outside of it")
         return storage[start : start + length]
 
-    def read(self, keys: Any, data: bytes, place: int) -> int:
-        """Fill the storages with what stands at `place`. Returns where that ends."""
+    def read(self, references: list[Any], keys: Any, data: bytes, place: int) -> int:
+        """Read the storages, which stand at `place`. Returns where they end."""
+        wanted: dict[str, tuple[Any, ...]] = {}
+        for reference in references:
+            _, key, *_ = described(reference, 6)
+            wanted.setdefault(key, reference)
         if not (isinstance(keys, list) and all(isinstance(key, str) for key in keys)):
             raise UnpicklingError("the keys of storages in the file are damaged")
-        if sorted(keys) != sorted(self._waiting):
+        if sorted(keys) != sorted(wanted):
             raise RuntimeError("the keys of storages in the file are not those that its pickle refers to")
         for key in keys:
-            storage, size = self._waiting[key]
-            count = int.from_bytes(data[place : place + 8], "little", signed=True)
-            nbytes = storage.nbytes()
-            place += 8
-            if count * size != nbytes or place + nbytes > len(data):
+            kind, _, location, count = described(wanted[key], 6)
+            found = int.from_bytes(data[place : place + 8], "little", signed=True)
+            start, place = place + 8, place + 8 + count * kind.dtype.itemsize
+            if found != count or place > len(data):
                 raise RuntimeError(f"the storage {key!r} in the file is damaged, or the file ends too early")
-            if nbytes:
-                memory_of(storage)[:] = memoryview(data)[place : place + nbytes]
-            place += nbytes
+            whole = seen_as(UntypedStorage, tensor_of_bytes(memoryview(data)[start:place], (place - start,), _BYTES))
+            self._loaded[key] = self._placement(whole, location).untyped()
         return place
 
 
@@ -87,9 +85,13 @@ def load_legacy(data: bytes, unpickle: Callable[[int], tuple[Any, int]], storage
     if version != _VERSION:
         raise RuntimeError(f"Invalid protocol version: {version}")
     _, place = unpickle(place)
+    references, end = references_in(data, place)
+    keys, start = unpickle(end)
+    last = storages.read(references, keys, data, start)
     result, place = unpickle(place)
-    keys, place = unpickle(place)
-    return result, storages.read(keys, data, place)
+    if place != end:
+        raise UnpicklingError("the pickle in the file is damaged")
+    return result, last
 
 
 class LegacyCollected(Collected):

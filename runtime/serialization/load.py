@@ -66,7 +66,7 @@ def load(
     placement = placement_of(map_location)
     source = open_source(f, bool(mmap))
     try:
-        unpickle = _unpickle(weights_only, pickle_module or pickle, pickle_load_args)
+        unpickle = _unpickle(weights_only, pickle_module or pickle, pickle_load_args, source.size)
         if source.read(0, min(4, source.size)) == b"PK\3\4":
             return _load_archive(source, placement, unpickle)
         if mmap:
@@ -85,12 +85,12 @@ _Unpickle = Callable[[bytes, int, Callable[[Any], Any]], tuple[Any, int]]
 """From bytes, a place in them and what answers references: the object of the pickle, and where that ends."""
 
 
-def _unpickle(weights_only: bool, module: Any, options: dict[str, Any]) -> _Unpickle:
+def _unpickle(weights_only: bool, module: Any, options: dict[str, Any], size_of_file: int) -> _Unpickle:
     if weights_only:
         encoding = options.get("encoding", "utf-8")
 
         def unpickle(data: bytes, place: int, persistent_load: Callable[[Any], Any]) -> tuple[Any, int]:
-            reader = WeightsUnpickler(data, persistent_load, encoding, place)
+            reader = WeightsUnpickler(data, persistent_load, encoding, place, size_of_file)
             return reader.load(), reader.place
 
         return unpickle
@@ -157,7 +157,7 @@ def _load_legacy(source: Source, placement: Any, unpickle: _Unpickle) -> Any:
         raise RuntimeError("the file is a tar archive, as torch wrote before 0.1.10: load and save it with torch")
     if data[:1] != pickle.PROTO:
         raise UnpicklingError("it is no file that save() wrote: it begins neither as a zip archive nor as a pickle")
-    storages = LegacyStorages(placement, len(data))
+    storages = LegacyStorages(placement)
     result, end = load_legacy(data, lambda place: unpickle(data, place, storages.persistent_load), storages)
     source.leave_at(end)
     return result

@@ -1,6 +1,7 @@
 """The opcodes of pickles that make data: numbers, texts, containers, and what they are remembered by.
 
-Memory is bounded by the length of the pickle, and keys of dictionaries, which are hashed, may be nested only so far.
+Memory and time are bounded by the length of the pickle, and keys of dictionaries, which are hashed, may be nested only
+so far: a tuple of two tuples that are one and the same, and so on, has few bytes and takes for ever to go through.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from .._base.dtypes import dtype
 from .._base.types import Size
 from .._tensor.tensor import Tensor
 
-__all__ = ["DATA_OPCODES", "PickleData"]
+__all__ = ["DATA_OPCODES", "PickleData", "shown"]
 
 _ATOMS = frozenset((str, int, float, bool, bytes, complex, type(None)))
 _DICTIONARIES = (dict, OrderedDict, Counter)
 _KEY_NODES, _KEY_DEPTH = 10_000, 100
+_STOP = pickle.STOP[0]
 
 
 class PickleData:
@@ -40,11 +42,32 @@ class PickleData:
         """Where the pickle ends, when it has been read."""
         return self._place
 
+    def _spend(self, count: int) -> None:
+        """Count work that a pickle can ask for again and again by few bytes."""
+
     def _is_allowed(self, value: Any) -> bool:
         """True if it is of a class that users have allowed."""
         raise NotImplementedError
 
     # ---- reading ----
+
+    def run(self, opcodes: dict[int, Callable[[Any], Any]]) -> Any:
+        """The object of the pickle, by what each opcode does."""
+        data, length = self._data, len(self._data)
+        try:
+            while True:
+                if self._place >= length:
+                    raise EOFError("Ran out of input: the pickle is truncated")
+                code = data[self._place]
+                self._place += 1
+                if code == _STOP:
+                    return self._stack.pop()
+                operation = opcodes.get(code)
+                if operation is None:
+                    raise UnpicklingError(f"Unsupported operand {code}")
+                operation(self)
+        except (LookupError, TypeError, AttributeError, ArithmeticError, struct.error, AssertionError) as error:
+            raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {error}") from error
 
     def _take(self, count: int) -> bytes:
         end = self._place + count
@@ -187,6 +210,7 @@ class PickleData:
             depth, seen = depth + 1, seen + len(level)
             if depth > _KEY_DEPTH or seen > _KEY_NODES:
                 raise UnpicklingError("the key of a dictionary is nested too deep")
+            self._spend(len(level))
             below: list[Any] = []
             for each in level:
                 if type(each) in (tuple, frozenset, Size):
@@ -207,6 +231,11 @@ class PickleData:
 
     def _get(self, width: int) -> None:
         self._stack.append(self._memo[self._number(width)])
+
+
+def shown(value: Any) -> str:
+    """What messages say of a value: a tuple may be nested so that its text has no end."""
+    return repr(value)[:80] if type(value) in _ATOMS else type(value).__name__
 
 
 def _with(operation: Callable[..., None], argument: Any) -> Callable[[PickleData], None]:

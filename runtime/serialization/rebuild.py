@@ -22,8 +22,9 @@ from .._representations.quantized.quantizer import per_channel, per_tensor
 from .._representations.quantized.tensors import is_quantized, own_quantizer, with_quantizer
 from .._tensor.storage import AnyStorage
 from ..nn.parameter import Parameter
+from .pickle_data import shown
 
-__all__ = ["FUNCTIONS", "rebuild_parameter", "rebuild_tensor_v2", "rebuild_tensor_v3"]
+__all__ = ["FUNCTIONS", "READING", "rebuild_parameter", "rebuild_tensor_v2", "rebuild_tensor_v3"]
 
 
 def _check(holds: bool, what: str, got: Any) -> None:
@@ -127,7 +128,7 @@ def rebuild_qtensor(
             _check(type(zero_point) is int, "a zero point", zero_point)
             return with_quantizer(integers, per_tensor("load", scale, zero_point, of))
         if scheme not in (per_channel_affine, per_channel_affine_float_qparams):
-            raise UnpicklingError(f"a tensor in the file is damaged: it is quantized by {scheme!r}")
+            raise UnpicklingError(f"a tensor in the file is damaged: it is quantized by {shown(scheme)}")
         scales, zero_points, axis = params
         for each in (scales, zero_points):
             _check(isinstance(each, handles.Tensor) and not is_quantized(each), "a tensor", each)
@@ -162,7 +163,8 @@ def rebuild_parameter_with_state(data: Any, requires_grad: Any, backward_hooks: 
 
 def rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> Any:
     """A tensor of a subclass, or with attributes of its own."""
-    _check(func in FUNCTIONS.values(), "one of the functions that make tensors", func)
+    makes = any(func is each for each in FUNCTIONS.values()) and func is not rebuild_from_type_v2
+    _check(makes, "one of the functions that make tensors", func)
     _check(isinstance(new_type, type) and issubclass(new_type, handles.Tensor), "a class of tensors", new_type)
     _check(isinstance(args, tuple), "a tuple", args)
     made = func(*args)
@@ -214,7 +216,7 @@ def get_layout(name: Any) -> Any:
     """A layout, by torch's name."""
     found = next((each for each in LAYOUTS if repr(each).replace("opweave", "torch", 1) == name), None)
     if found is None:
-        raise UnpicklingError(f"there is no layout {name!r} here")
+        raise UnpicklingError(f"there is no layout {shown(name)} here")
     return found
 
 
@@ -243,3 +245,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch._tensor._rebuild_from_type_v2": rebuild_from_type_v2,
 }
 """By torch's names."""
+
+READING = (rebuild_qtensor, rebuild_device_tensor_from_cpu_tensor, rebuild_sparse_tensor)
+"""Those that copy or check elements of the tensors that they are given, which may be more than memory has."""

@@ -16,6 +16,7 @@ from .._handle import over_memory
 from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage, seen_as
 from .archive_reader import ArchiveReader
 from .locations import Placement
+from .pickle_data import shown
 from .sources import Mapped, Source
 
 __all__ = ["STORAGE_NAMES", "StorageType", "Storages", "bytes_at", "described", "filled"]
@@ -82,7 +83,7 @@ class Storages:
 def described(reference: Any, length: int) -> tuple[type[AnyStorage], str, str, int]:
     """Class, key, location and number of elements in a reference to a storage."""
     if not (isinstance(reference, tuple) and len(reference) == length and reference[0] == "storage"):
-        raise UnpicklingError(f"the file refers to something unknown: {str(reference)[:80]}")
+        raise UnpicklingError(f"the file refers to something unknown: {shown(reference)}")
     _, kind, key, location, count = reference[:5]
     if isinstance(kind, StorageType):
         kind = kind.kind

@@ -1,58 +1,48 @@
 """Reads pickles without running anything that is not on a list.
 
 An interpreter of pickle's opcodes. It calls what `allowed.py` lists and nothing else, and sets attributes on nothing
-but OrderedDicts and what users have allowed. Calls that copy what the pickle has once are counted (`_spend`), so that
-memory is bounded by the length of the pickle.
+but OrderedDicts and what users have allowed. What calls copy or go through, which the pickle has once, is counted
+(`_spend`), so that memory and time are bounded by the length of the file.
 """
 
 from __future__ import annotations
 
 import pickle
-import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from pickle import UnpicklingError
+from types import FunctionType
 from typing import Any
 
+from .._tensor.tensor import Tensor
 from .allowed import CALLS, OBJECTS, user_globals
 from .pickle_data import DATA_OPCODES, PickleData
+from .rebuild import READING
 
 __all__ = ["WeightsUnpickler", "full_name"]
 
 _COPIED = 16
-"""How many times the length of the pickle may be copied."""
+"""How many times the length of the file may be copied, or gone through."""
 # Names of Python 2, which protocol 2 has.
 _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 
 
 class WeightsUnpickler(PickleData):
-    """Reads the pickle at a place in bytes. `persistent_load` answers references."""
+    """Reads the pickle at a place in bytes, of a file of so many. `persistent_load` answers references."""
 
-    def __init__(self, data: bytes, persistent_load: Callable[[Any], Any], encoding: str, place: int) -> None:
+    def __init__(
+        self, data: bytes, persistent_load: Callable[[Any], Any], encoding: str, place: int, size_of_file: int
+    ) -> None:
         super().__init__(data, encoding, place)
         self._persistent_load = persistent_load
-        self._left = _COPIED * len(data) + (1 << 16)
+        self._left = _COPIED * size_of_file + (1 << 16)
         self._users = user_globals()
         self._user_calls = {id(each) for each in self._users.values()}
         self._user_classes = tuple(each for each in self._users.values() if isinstance(each, type))
 
     def load(self) -> Any:
         """The object of the pickle."""
-        data, length, opcodes = self._data, len(self._data), _OPCODES
-        try:
-            while True:
-                if self._place >= length:
-                    raise EOFError("Ran out of input: the pickle is truncated")
-                code = data[self._place]
-                self._place += 1
-                if code == _STOP:
-                    return self._stack.pop()
-                operation = opcodes.get(code)
-                if operation is None:
-                    raise UnpicklingError(f"Unsupported operand {code}")
-                operation(self)
-        except (LookupError, TypeError, AttributeError, ArithmeticError, struct.error, AssertionError) as error:
-            raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {error}") from error
+        return self.run(_OPCODES)
 
     def _spend(self, count: int) -> None:
         self._left -= count
@@ -113,16 +103,25 @@ class WeightsUnpickler(PickleData):
             return function(*arguments, **keywords)
         call = CALLS.get(id(function))
         if call is None or keywords:
-            raise UnpicklingError(
-                f"Trying to call reduce for unrecognized function {getattr(function, '__name__', type(function))}"
-            )
-        for each in arguments:
-            if isinstance(each, (str, bytes, bytearray, list, tuple, dict)):
-                self._spend(len(each))
+            raise UnpicklingError(f"Trying to call reduce for unrecognized function {_name_of(function)}")
+        inner = arguments[0] if arguments else None  # what makes the tensor that gets attributes
+        self._spend_on(arguments, any(each is function or each is inner for each in READING))
         if call in _HASHING:
             for each in arguments:
                 self._check_elements(each, function is OrderedDict)
         return call(*arguments)
+
+    def _spend_on(self, arguments: tuple[Any, ...], are_read: bool) -> None:
+        """Count what a call goes through: containers, and, if the elements of tensors `are_read`, their bytes."""
+        waiting: list[Any] = [arguments]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, (str, bytes, bytearray, list, tuple, dict)):
+                self._spend(len(each))
+                if isinstance(each, tuple):  # of arguments, or of the tensors that a tensor consists of
+                    waiting += each
+            elif are_read and isinstance(each, Tensor):
+                self._spend(each.nbytes)
 
     def _check_elements(self, elements: Any, pairs: bool) -> None:
         if isinstance(elements, (list, tuple, dict)):
@@ -150,6 +149,10 @@ def full_name(module: str, name: str) -> str:
     return f"{'torch' if package == _OWN else package}{dot}{below}.{name}"
 
 
+def _name_of(function: Any) -> str:
+    return str(function.__name__) if isinstance(function, (type, FunctionType)) else type(function).__name__
+
+
 def _set_state(target: Any, state: Any) -> None:
     """The state of an object of a class that users have allowed, as pickle sets it."""
     if hasattr(target, "__setstate__"):
@@ -166,7 +169,6 @@ def _set_state(target: Any, state: Any) -> None:
 
 _OWN = __name__.partition(".")[0]
 _HASHING = tuple(CALLS[id(each)] for each in (OrderedDict, Counter, set))
-_STOP = pickle.STOP[0]
 
 
 _U = WeightsUnpickler

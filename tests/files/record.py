@@ -42,12 +42,24 @@ def contents() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def computed() -> dict[str, Any]:
+    """What is made of the elements of storages while a file is read."""
+    values, scales = torch.arange(4.0).reshape(2, 2), torch.tensor([0.5, 0.25])
+    return {
+        "neg": torch.tensor([1 + 2j, 3 - 1j]).conj().imag,
+        "coo": torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 2]]), torch.tensor([1.0, 2.0]), (2, 3)),
+        "csr": torch.eye(2).to_sparse_csr(),
+        "channels": torch.quantize_per_channel(values, scales, torch.tensor([0, 1]), 0, torch.quint8),
+    }
+
+
 def main() -> None:
     DATA.mkdir(exist_ok=True)
     torch.manual_seed(0)
     for name, content in contents().items():
         torch.save(content, DATA / f"{name}.pt")
     torch.save(contents()["views"], DATA / "legacy.pt", _use_new_zipfile_serialization=False)
+    torch.save(computed(), DATA / "legacy_computed.pt", _use_new_zipfile_serialization=False)
     program = torch.jit.script(torch.nn.ReLU())
     torch.jit.save(program, DATA / "torchscript.pt")
 

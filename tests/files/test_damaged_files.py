@@ -168,6 +168,13 @@ def deep(times: int) -> bytes:
     return b")" + b"\x85" * times
 
 
+def expanded(times: int) -> bytes:
+    """A tensor of one element of the storage 0, seen so many times."""
+    reference = b"(X\7\0\0\0storagectorch\nLongStorage\nX\1\0\0\0000X\3\0\0\0cpuK\1tQ"
+    size = b"\x8a\5" + struct.pack("<q", times)[:5]
+    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + reference + b"K\0" + size + b"\x85K\0\x85\x89}tR"
+
+
 BOMBS: dict[str, bytes] = {
     "a key that takes long to hash": b"}" + doubled(60) + b"Ns.",
     "a key that is nested deep": b"}" + deep(300_000) + b"Ns.",
@@ -183,6 +190,13 @@ BOMBS: dict[str, bytes] = {
     "a number that is not there": b"\x8b\xff\xff\xff\x7f.",
     "a number of negative length": b"\x8b\xff\xff\xff\xff.",
     "a memo that is not there": b"j\xff\xff\xff\xff.",
+    "a reference that takes long to show": doubled(60) + b"Q.",
+    "many keys that take long to hash": b"}(" + doubled(12) + b"N" + b"h\x0cN" * 3_000 + b"u.",
+    "a layout that takes long to show": b"ctorch.serialization\n_get_layout\n" + doubled(60) + b"\x85R.",
+    "a copy of more elements than memory has": b"ctorch._utils\n_rebuild_device_tensor_from_cpu_tensor\n("
+    + expanded(2**31) + b"ctorch\nfloat32\nN\x89tR.",
+    "indices that are not there": b"ctorch._utils\n_rebuild_sparse_tensor\n(ctorch.serialization\n_get_layout\n"
+    b"X\x10\0\0\0torch.sparse_coo\x85R(" + expanded(2**31) + expanded(2**31) + b"K\3\x85\x88ttR.",
     "no object": b".",
     "no mark": b"Nt.",
     "no end": b"N",
@@ -192,7 +206,13 @@ BOMBS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_pickles_that_ask_for_much(name: str) -> None:
-    refused(archived(b"\x80\x02" + BOMBS[name]))
+    refused(archived(b"\x80\x02" + BOMBS[name], {"0": bytes(8)}))
+
+
+def test_tensors_that_are_expanded_may_have_attributes() -> None:
+    x = ow.ones(1).expand(10**6)
+    x.note = "text"  # type: ignore[attr-defined]
+    assert load(saved(x)).shape == (10**6,)
 
 
 def test_a_far_memo_takes_no_room() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,21 @@ def test_the_format_before() -> None:
     assert ow.load(DATA / "legacy.pt", weights_only=False)["row"].tolist() == [3.0, 4.0, 5.0]
     with pytest.raises(RuntimeError, match="mmap can only be used"):
         ow.load(DATA / "legacy.pt", mmap=True)
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_the_format_before_of_what_is_computed(weights_only: bool) -> None:
+    """The elements are behind the pickle in such a file, and are needed while it is read."""
+    found = ow.load(DATA / "legacy_computed.pt", weights_only=weights_only)
+    assert found["neg"].tolist() == [-2.0, 1.0]
+    assert found["coo"].to_dense().tolist() == [[0.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
+    assert found["csr"].to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert found["channels"].dequantize().tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    again = io.BytesIO()
+    ow.save(found, again, _use_new_zipfile_serialization=False)
+    again.seek(0)
+    for name, each in ow.load(again, weights_only=weights_only).items():
+        assert str(each) == str(found[name])
 
 
 def test_values_that_are_no_tensors() -> None:
