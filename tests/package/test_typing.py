@@ -1,12 +1,10 @@
 """The package as type checkers see it: mypy and pyright over programs of users, mypy over every name that there is.
 
-Each runs once, over the package in the form in which it is installed: linked together from the source tree, or the
-installed one where the tests do not run on an editable install.
+Each runs once, over the package in the form in which it is installed, which `.ci/typecheck` links together.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -21,6 +19,8 @@ import pytest
 from harness.paths import ROOT
 from opweave import _dtypes, _operators
 from opweave._tensor import removed
+
+from codegen.generate import locked
 
 pytest.importorskip("mypy")
 
@@ -41,22 +41,6 @@ TENSOR_NAMES = sorted(
 )
 # An element is whatever its dtype says; lists of lists have no type; `max` is a tensor or a named tuple; and so on.
 UNTYPED = {"tolist", "grad", "grad_fn", "load", "max", "min", "median", "nanmedian", "unique", "unique_consecutive"}
-
-
-def link_package(folder: Path) -> None:
-    """The package as it is installed, as far as mypy needs it."""
-    folder.mkdir()
-    for source in ("runtime", "generated/python"):
-        for path in (ROOT / source).iterdir():
-            (folder / path.name).symlink_to(path)
-    (folder / "codegen").symlink_to(ROOT / "codegen")
-    spec = importlib.util.spec_from_file_location("build_cffi", ROOT / "tools/build_cffi.py")
-    assert spec is not None
-    assert spec.loader is not None
-    build_cffi = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(build_cffi)
-    header = ROOT / "runtime/core/abi/api.h"
-    build_cffi.main(str(header), str(folder.parent / "glue.c"), str(folder / "_C.pyi"))
 
 
 @pytest.fixture(scope="module")
@@ -80,31 +64,17 @@ def star(names: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that has the package as it is installed."""
-    assert opweave.__file__ is not None
-    if Path(opweave.__file__).with_name("_C.pyi").exists():
-        return Path(opweave.__file__).parent.parent
-    folder = tmp_path_factory.mktemp("package")
-    link_package(folder / "opweave")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def report(names: Path, star: Path, package: Path) -> Report:
+def report(names: Path, star: Path) -> Report:
     """What mypy says: the messages by file and line."""
-    environment = dict(os.environ)
-    if package.name != "site-packages":  # mypy finds those of the interpreter itself
-        environment["MYPYPATH"] = str(package)
-    options = ["--strict", "--config-file=", "--no-error-summary", f"--cache-dir={names.parent / 'cache'}"]
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, USER_CODE, MISUSE, names, star],
-        cwd=names.parent,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # Processes take turns, as they share the cache.
+    with locked(CODE):
+        done = subprocess.run(
+            [ROOT / ".ci" / "typecheck", "--no-error-summary", USER_CODE, MISUSE, names, star],
+            env=os.environ | {"PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     result: Report = defaultdict(lambda: defaultdict(list))
     for line in done.stdout.splitlines():
@@ -139,13 +109,13 @@ def mistakes() -> dict[int, str]:
     return {number: line.split("  # ")[1] for number, line in lines if "  # " in line}
 
 
-def test_pyright_agrees(package: Path, tmp_path: Path) -> None:
+def test_pyright_agrees(report: Report, tmp_path: Path) -> None:
     """In its strict mode it accepts what users write, and finds the mistakes that mypy finds."""
     command = shutil.which("pyright")
     if command is None or subprocess.run([command, "--version"], capture_output=True, check=False).returncode:
         pytest.skip("there is no pyright")
     files = [shutil.copy(path, tmp_path) for path in (USER_CODE, MISUSE)]
-    options = {"include": files, "extraPaths": [str(package)], "typeCheckingMode": "strict"}
+    options = {"include": files, "extraPaths": [str(ROOT / "build" / "types")], "typeCheckingMode": "strict"}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(options))
     arguments = ["--outputjson", "--pythonpath", sys.executable, "--project", str(tmp_path)]
     done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
