@@ -5,12 +5,12 @@ Reads the pending error of the calling thread through `_C`; raises the exception
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._C import ffi, lib
 from .._handle import interruption
 
-__all__ = ["LinAlgError", "OutOfMemoryError", "raise_pending", "take_pending"]
+__all__ = ["LinAlgError", "OutOfMemoryError", "raise_pending", "take_pending", "take_warning"]
 
 
 class OutOfMemoryError(RuntimeError):
@@ -48,11 +48,17 @@ def take_pending() -> BaseException | None:
     if kind == len(_EXCEPTIONS):  # a handler of a signal raised, which ended a loop
         return interruption() or KeyboardInterrupt()
     exception = _EXCEPTIONS[kind]
-    return (
-        None
-        if exception is None
-        else exception(bytes(ffi.buffer(message)).partition(b"\0")[0].decode("utf-8", "replace"))
-    )
+    return None if exception is None else exception(_decoded(message))
+
+
+def take_warning() -> str | None:
+    """The pending warning of the core, which is pending no longer; None when there is none."""
+    text = ffi.new("char[]", _CAPACITY)
+    return _decoded(text) if lib.warning_take(text, _CAPACITY) else None
+
+
+def _decoded(text: Any) -> str:
+    return bytes(ffi.buffer(text)).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def raise_pending() -> NoReturn:

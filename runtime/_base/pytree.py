@@ -1,22 +1,54 @@
-"""Nested tuples, lists and dictionaries as a flat list of what is in them, and back."""
+"""Nested containers as a flat list of what is in them, and back; which classes are containers is a table."""
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["Structure", "flatten"]
+__all__ = ["CONTAINERS", "LEAF", "Container", "Structure", "container_of", "flatten"]
 
-_CONTAINERS: dict[type, Callable[[Any, list[Any]], Any]] = {
-    tuple: lambda keys, values: tuple(values),
-    list: lambda keys, values: values,
-    deque: lambda keys, values: deque(values, keys),
-    dict: lambda keys, values: dict(zip(keys, values, strict=True)),
-    OrderedDict: lambda keys, values: OrderedDict(zip(keys, values, strict=True)),
+
+class Container(NamedTuple):
+    """How values of a class are taken apart and made again."""
+
+    flatten: Callable[[Any], tuple[Iterable[Any], Any]]
+    """The values in a container, and its context: what else is needed to make it."""
+    unflatten: Callable[[list[Any], Any], Any]
+    keys: Callable[[Any], Iterable[Any]] | None = None
+    """The keys of a path to each of its values; None: positions."""
+
+
+def _flatten_dict(value: Any) -> tuple[list[Any], Any]:
+    return list(value.values()), list(value)
+
+
+def _unflatten_named(values: Any, kind: Any) -> Any:
+    return kind(*values)
+
+
+CONTAINERS: dict[type, Container] = {
+    tuple: Container(lambda value: (list(value), None), lambda values, _: tuple(values)),
+    list: Container(lambda value: (list(value), None), lambda values, _: values),
+    deque: Container(lambda value: (list(value), value.maxlen), deque),
+    dict: Container(_flatten_dict, lambda values, keys: dict(zip(keys, values, strict=True))),
+    OrderedDict: Container(_flatten_dict, lambda values, keys: OrderedDict(zip(keys, values, strict=True))),
+    defaultdict: Container(
+        lambda value: (list(value.values()), [value.default_factory, list(value)]),
+        lambda values, context: defaultdict(context[0], zip(context[1], values, strict=True)),
+    ),
 }
-"""How containers are made of their keys and values; the keys of a deque are its greatest length."""
+"""The classes of containers, whose subclasses are none."""
+
+_NAMED_TUPLE = Container(lambda value: (list(value), type(value)), _unflatten_named)
+
+
+def container_of(kind: type) -> Container | None:
+    """How values of this class are taken apart; None where it is no container. All named tuples are such."""
+    found = CONTAINERS.get(kind)
+    is_named = found is None and issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return _NAMED_TUPLE if is_named else found
 
 
 class _Leaf:
@@ -26,46 +58,78 @@ class _Leaf:
         return "*"
 
 
-@dataclass(frozen=True)
-class Structure:
-    """The containers of a nested value, without what is in them; `kind` is None for what is no container."""
+_Class: TypeAlias = type[Any]
 
-    kind: type | None
-    keys: Any = None
+
+@dataclass(frozen=True, repr=False)
+class Structure:
+    """The containers of a nested value, without what is in them; `type` is None for what is no container."""
+
+    type: _Class | None
+    context: Any = None
     children: tuple[Structure, ...] = ()
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """A value of this structure from as many leaves as it has."""
+        """Return a value of this structure from as many leaves as it has."""
         return self._from(iter(leaves))
 
     def _from(self, leaves: Iterator[Any]) -> Any:
-        if self.kind is None:
+        if self.type is None:
             return next(leaves)
         values = [child._from(leaves) for child in self.children]
-        make = _CONTAINERS.get(self.kind)
-        return self.kind(*values) if make is None else make(self.keys, values)
+        container = container_of(self.type)
+        assert container is not None
+        return container.unflatten(values, self.context)
+
+    def is_leaf(self) -> bool:
+        """Return True if the value is no container."""
+        return self.type is None
+
+    @property
+    def num_leaves(self) -> int:
+        """The number of leaves."""
+        return 1 if self.type is None else sum(child.num_leaves for child in self.children)
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of containers and leaves."""
+        return 1 + sum(child.num_nodes for child in self.children)
+
+    @property
+    def num_children(self) -> int:
+        """The number of values in the outermost container."""
+        return len(self.children)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.children))  # contexts may be lists
 
     def __str__(self) -> str:
         return repr(self._from(iter(_Leaf, None)))
 
+    def __repr__(self) -> str:
+        if self.type is None:
+            return "*"
+        children = ",\n".join(map(repr, self.children)).replace("\n", "\n  ")
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
 
-_LEAF = Structure(None)
+
+LEAF = Structure(None)
 
 
-def flatten(value: Any) -> tuple[list[Any], Structure]:
+def flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a nested value, from left to right, and its structure.
 
-    An instance of a subclass of a container is a leaf, unless it is a named tuple.
+    An instance of a subclass of a container is a leaf, unless it is a named tuple; so is what `is_leaf` says of.
     """
     leaves: list[Any] = []
-    return leaves, _structure(value, leaves)
+    return leaves, _structure(value, leaves, is_leaf)
 
 
-def _structure(value: Any, leaves: list[Any]) -> Structure:
+def _structure(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Structure:
     kind = type(value)
-    if kind not in _CONTAINERS and not (isinstance(value, tuple) and hasattr(kind, "_fields")):
+    container = None if is_leaf is not None and is_leaf(value) else container_of(kind)
+    if container is None:
         leaves.append(value)
-        return _LEAF
-    keys = tuple(value) if isinstance(value, dict) else value.maxlen if isinstance(value, deque) else None
-    values = value.values() if isinstance(value, dict) else value
-    return Structure(kind, keys, tuple(_structure(each, leaves) for each in values))
+        return LEAF
+    values, context = container.flatten(value)
+    return Structure(kind, context, tuple([_structure(each, leaves, is_leaf) for each in values]))

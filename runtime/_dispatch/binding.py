@@ -26,6 +26,7 @@ from .._handle import keys as keys_of
 from .._handle import set_slow_path
 from .check import READERS, WRONG, is_operand
 from .dispatcher import KEYS, call
+from .old_orders import in_old_order
 from .op import FORMS, MODES, Op
 from .ops import ops
 from .subclass import overloaded_arguments, takes_part
@@ -128,6 +129,9 @@ def unbound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         other = numpy_forms[op.name](*args, **named)
         if other is not NotImplemented:
             return other
+    by_name = in_old_order(op, function.__name__, args, named)
+    if by_name is not None:
+        return function(**by_name)
     if op.inplace_argument and not in_place and ("inplace" in named or len(args) > op.positional):
         return _with_inplace(function, args, named)
     if op.separate is not None and op.separate not in named:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._base.errors import raise_pending
+from .._base.errors import raise_pending, take_warning
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.warn import warn
@@ -30,23 +30,19 @@ def store(op: Op, result: Any, out: Any, is_exact: bool = False) -> Any:
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
     if op.out != "any":
         _check_cast(result, out)
-    return store_sequence(result, out) if op.out == "same_count" else _store_elements(result, out)
+    if op.out == "same_count" and out.numel() == result.numel():  # a sequence of values fills any shape
+        result = result.view(out.shape)
+    return _store_elements(result, out, any(types == "placement" for _, _, types in op.params))
 
 
-def store_sequence(result: Any, out: Any) -> Any:
-    """The same for a sequence of values: an `out` of as many elements keeps its shape."""
-    return _store_elements(result.view(out.shape) if out.numel() == result.numel() else result, out)
-
-
-def _store_elements(result: Any, out: Any) -> Any:
+def _store_elements(result: Any, out: Any, is_factory: bool) -> Any:
+    """`is_factory`: nobody is warned when what is filled alone gets another shape."""
     if out.shape != result.shape:
-        if out.numel():
-            warn(
-                f"an output of shape {tuple(out.shape)} was resized to {tuple(result.shape)}; "
-                "pass an empty tensor or one of the right shape",
-            )
-        if not lib.resize_(out._h, list(result.shape), result.ndim):
+        resize = lib.resize_ if is_factory else lib.resize_out
+        if not resize(out._h, list(result.shape), result.ndim):
             raise_pending()
+        if text := take_warning():
+            warn(text)
     return out.copy_(result)
 
 

@@ -97,7 +97,7 @@ def _backward(context: Any, *grads: Any) -> tuple[Any, ...]:
         )
     assert call.results is not None
     given = call.results.unflatten(grads)
-    result = call.formula.backward(_Context(context, call), *(given if call.results.kind is tuple else (given,)))
+    result = call.formula.backward(_Context(context, call), *(given if call.results.type is tuple else (given,)))
     gradients = result if isinstance(result, tuple) else (result,)
     if len(gradients) != len(call.counts):
         raise RuntimeError(

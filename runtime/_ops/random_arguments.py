@@ -6,6 +6,7 @@ from typing import Any
 
 from .._base.finfo import finfo
 from .._base.handles import integer, type_name
+from .._dispatch.check import integers
 from .values import holds
 
 __all__ = [
@@ -42,7 +43,7 @@ def randint_size(low: Any, high: Any, size: Any) -> Any:
         raise TypeError(
             f"randint(): argument 'size' (position {position}) must be tuple of ints, not {type_name(size)}"
         )
-    return size
+    return integers("randint", "size", size)
 
 
 def _has_no_low(low: Any, high: Any, size: Any) -> bool:

@@ -196,9 +196,13 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
 
 def history_suffixes(t: Printable) -> list[str]:
     """Those that tell of gradients and of names."""
-    grad_fn = getattr(t, "grad_fn", None)
-    if grad_fn is not None:
-        parts = [f"grad_fn=<{type(grad_fn).__name__}>"]
+    try:
+        grad_fn = getattr(t, "grad_fn", None)
+        name = None if grad_fn is None else type(grad_fn).__name__
+    except RuntimeError:  # a view whose base was written to in a way that has no gradient
+        name = "Invalid"
+    if name is not None:
+        parts = [f"grad_fn=<{name}>"]
     else:
         parts = ["requires_grad=True"] if getattr(t, "requires_grad", False) else []
     names = getattr(t, "names", ())

@@ -6,7 +6,7 @@ from typing import Any as _Any
 from . import benchmark
 
 # Imported when first asked for.
-_LAZY = ("_python_dispatch", "checkpoint", "data", "dlpack", "hooks")
+_LAZY = ("_python_dispatch", "_pytree", "checkpoint", "data", "dlpack", "hooks")
 
 __all__ = ["benchmark", "checkpoint", "data", "dlpack", "hooks"]
 

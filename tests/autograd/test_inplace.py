@@ -483,3 +483,12 @@ def test_the_mean_beside_a_spread_may_be_overwritten(name: str) -> None:
     outer = 2 * 7.0 if power == 2 else 1.0
     want = [outer * (each - 3.0) + 1.0 for each in (1.0, 2.0, 6.0)]
     assert x.grad.tolist() == pytest.approx(want, rel=1e-6)
+
+
+def test_a_view_that_has_lost_its_history_is_printed() -> None:
+    base = ow.ones(2, requires_grad=True).clone()
+    first, _ = base.unbind()
+    base.add_(1)
+    assert repr(first) == "tensor(2., grad_fn=<Invalid>)"
+    with pytest.raises(RuntimeError, match="returns multiple views"):
+        _ = first.grad_fn

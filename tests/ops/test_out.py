@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from random import Random
@@ -243,3 +244,37 @@ def test_complex_results_of_the_same_dtype(function: Any) -> None:
     text = "Expected object of scalar type ComplexFloat but got scalar type ComplexDouble for argument 'out'"
     with pytest.raises(RuntimeError, match=text):
         function(x, x, out=ow.empty(2, dtype=ow.complex128))
+
+
+RESIZED = re.escape(
+    "An output with one or more elements was resized since it had shape [4], which does not match the required output "
+    "shape [3]."
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, out: ow.add(x, x, out=out),
+        lambda x, out: ow.sum(ow.ones(2, 3), 0, out=out),
+        lambda x, out: ow.cumsum(x, 0, out=out),
+        lambda x, out: ow.mv(ow.ones(3, 3), x, out=out),
+        lambda x, out: ow.take(x, ow.tensor([0, 1, 2]), out=out),
+        lambda x, out: ow.cat([x], out=out),
+        lambda x, out: ow.where(x > 0, x, x, out=out),
+    ],
+)
+def test_an_output_that_is_resized_is_warned_of(call: Callable[[Tensor, Tensor], Tensor]) -> None:
+    with pytest.warns(UserWarning, match=RESIZED) as given:
+        assert call(ow.ones(3), ow.ones(4)).shape == (3,)
+    assert len(given) == 1
+    assert given[0].filename == __file__
+
+
+def test_an_output_without_elements_and_one_that_is_filled_are_not_warned_of() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ow.abs(ow.ones(3), out=ow.empty(0))
+        ow.abs(ow.ones(3), out=ow.ones(3))
+        ow.zeros(3, out=ow.ones(4))
+        ow.linspace(0, 1, 3, out=ow.ones(4))

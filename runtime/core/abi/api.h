@@ -35,6 +35,10 @@ double clone_(double t, int32_t dtype, int32_t order); /* dtype -1: the tensor's
 double empty_like(double t, int32_t dtype, int32_t order); /* as clone_, without the elements */
 double copy_(double dst, double src);
 double resize_(double t, const int64_t *sizes, int32_t ndim);
+/* The same of the tensor of an `out=`: it leaves the warning of one that had elements pending. */
+double resize_out(double t, const int64_t *sizes, int32_t ndim);
+/* Copies the pending warning, which is pending no longer; 0: there is none. */
+int32_t warning_take(char *text, int64_t capacity);
 void exchange(double a, double b); /* of memory and shape; keys stay */
 
 int32_t shape_id(double t); /* index into an interned table of shapes, -1: not interned, use sizes() */

@@ -112,8 +112,21 @@ int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n) {
 ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim, const int64_t *sizes) {
     if (out->flags & OW_NUMBER) return ow_fail(OW_TYPE_ERROR, "%s(): argument 'out' must be a Tensor, not a number", name);
     if (!ow_check_result_cast(out, dtype)) return NULL;
+    return ow_resize_out(out, ndim, sizes);
+}
+
+ow_tensor *ow_resize_out(ow_tensor *out, int ndim, const int64_t *sizes) {
+    char had[200], wanted[200];
     if (ow_has_shape(out, ndim, sizes)) return out;
-    return ow_tensor_resize(out, ndim, sizes) ? out : NULL;
+    int loses = out->numel != 0;
+    ow_list_text(had, sizeof had, out->ndim, out->sizes);
+    if (!ow_tensor_resize(out, ndim, sizes)) return NULL;
+    if (loses)
+        ow_warn("An output with one or more elements was resized since it had shape %s, which does not match the required output "
+                "shape %s. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
+                "have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+                "t.resize_(0).", had, ow_list_text(wanted, sizeof wanted, ndim, sizes));
+    return out;
 }
 
 void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape) {

@@ -68,6 +68,8 @@ int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n);
 
 /* `out=`: checks the cast from `dtype` and gives `out` the shape of the result. `out`, or NULL with the error set. */
 ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim, const int64_t *sizes);
+/* Gives the tensor of an `out=` this shape, with a warning where it had another one and elements. */
+ow_tensor *ow_resize_out(ow_tensor *out, int ndim, const int64_t *sizes);
 
 /* "output with shape ... doesn't match the broadcast shape ...". Returns NULL. */
 void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape);

@@ -79,7 +79,9 @@ ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype
                       ow_tensor *out) {
     if (!supports(op, out ? out->dtype : dtype)) return NULL;
     if (out) {
-        if (!ow_prepare_out(op->name, out, out->dtype, ndim, sizes) || !ow_check_memory(out)) return NULL;
+        /* As in torch, of a factory nobody is warned. */
+        int fits = ow_has_shape(out, ndim, sizes) || ow_tensor_resize(out, ndim, sizes);
+        if (!fits || !ow_check_memory(out)) return NULL;
         if (out->flags & OW_CONTIGUOUS) return run(op, params, out) ? out : NULL;
         if (!op->tables[ow_level]) return out;
         dtype = out->dtype;

@@ -1,4 +1,6 @@
 /* Promotion, errors, threads, memory and the registry as Python sees them. */
+#include <stdio.h>
+
 #include "memory/allocator.h"
 #include "threads/denormals.h"
 #include "families/driver.h"
@@ -24,6 +26,12 @@ int32_t get_default_dtype(void) { return ow_default_dtype; }
 int32_t error_pending(void) { return ow_error_pending(); }
 
 int32_t error_take(char *message, int64_t capacity) { return ow_error_take(message, capacity); }
+
+int32_t warning_take(char *text, int64_t capacity) {
+    const char *pending = ow_warning_take();
+    if (pending) snprintf(text, (size_t)capacity, "%s", pending);
+    return pending != NULL;
+}
 
 int32_t get_num_threads(void) { return ow_num_threads(); }
 

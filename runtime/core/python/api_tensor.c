@@ -1,4 +1,5 @@
 /* Tensors and storages as Python sees them: everything of api.h that is neither an operator nor global state. */
+#include "families/driver.h"
 #include "tensor/shape_cache.h"
 #include "tensor/storage.h"
 
@@ -143,6 +144,10 @@ double copy_(double dst, double src) {
 
 double resize_(double t, const int64_t *sizes, int32_t ndim) {
     return ow_tensor_resize(ow_unpack(t), ndim, sizes) ? 1.0 : 0.0;
+}
+
+double resize_out(double t, const int64_t *sizes, int32_t ndim) {
+    return ow_resize_out(ow_unpack(t), ndim, sizes) ? 1.0 : 0.0;
 }
 
 /* ---- what a tensor is ------------------------------------------------------------------------------------- */

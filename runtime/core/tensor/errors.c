@@ -43,12 +43,19 @@ int ow_error_pending(void) {
     return (t && t->error != OW_OK) || atomic_load_explicit(&homeless_error, memory_order_relaxed) != OW_OK;
 }
 
-static __thread const char *warning;
+static __thread char warning[1024];
+static __thread int warns;
 
-void ow_warn(const char *text) { warning = text; }
+void ow_warn(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(warning, sizeof warning, format, arguments);
+    va_end(arguments);
+    warns = 1;
+}
 
 const char *ow_warning_take(void) {
-    const char *text = warning;
-    warning = NULL;
-    return text;
+    if (!warns) return NULL;
+    warns = 0;
+    return warning;
 }

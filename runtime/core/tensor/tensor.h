@@ -186,9 +186,9 @@ ow_error_kind ow_error_take(char *message, int64_t capacity);
  * read together with its text. Beside the kinds of opweave.h. */
 #define OW_INTERRUPTED ((ow_error_kind)(OW_LINALG_ERROR + 1))
 int ow_error_pending(void);
-/* Sets the thread's pending warning, a constant text that Python gives when the call has ended; and reads and clears it
- * (NULL: there is none). */
-void ow_warn(const char *text);
+/* Sets the thread's pending warning, which Python gives when the call has ended; and reads and clears it (NULL: there is
+ * none). The text is there until the next warning. */
+void ow_warn(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 const char *ow_warning_take(void);
 
 /* ---- parallelism (thread_pool.c) ------------------------------------------------------------------------- */

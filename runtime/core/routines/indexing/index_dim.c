@@ -170,8 +170,6 @@ static int check_combined(const char *name, const ow_tensor *self, const ow_tens
 /* source * alpha; the source itself for the default. */
 static ow_tensor *scaled(ow_tensor *source, const ow_tensor *alpha) {
     if (!alpha) return source;
-    if (ow_dtype_kinds[alpha->dtype] == OW_KIND_FLOATING && ow_dtype_kinds[source->dtype] < OW_KIND_FLOATING)
-        return ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
     ow_tensor *factor = ow_fill_value(alpha, source->dtype);
     ow_tensor *operands[OW_MAX_INPUTS] = {source, factor, NULL};
     ow_tensor *result = factor ? ow_elementwise(&ow_op_mul, operands, NULL, NULL, OW_NEW) : NULL;

@@ -237,7 +237,7 @@ static int prepare_permutation(ow_random_call *f) {
         ow_fail(OW_RUNTIME_ERROR, "%s: a tensor of one dimension is expected, but got one of %d", f->op->name, f->target->ndim);
         return 0;
     }
-    if (!digits && n > largest_integer(dtype)) {
+    if (!digits && n - 1 > largest_integer(dtype)) { /* the last number is n - 1 */
         ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", integer_name(dtype));
         return 0;
     }

@@ -1,0 +1,331 @@
+"""opweave.utils._pytree: functions of nested containers, as in torch.utils._pytree.
+
+Lists, tuples, named tuples, dictionaries and deques are containers; further classes are registered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from .._base.pytree import CONTAINERS, LEAF, Container, Structure, container_of, flatten
+
+__all__ = [
+    "GetAttrKey",
+    "LeafSpec",
+    "MappingKey",
+    "PyTree",
+    "SequenceKey",
+    "TreeSpec",
+    "keystr",
+    "register_constant",
+    "register_dataclass",
+    "register_pytree_node",
+    "tree_all",
+    "tree_all_only",
+    "tree_any",
+    "tree_any_only",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_is_leaf",
+    "tree_iter",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_only_",
+    "tree_map_with_path",
+    "tree_structure",
+    "tree_unflatten",
+]
+
+PyTree: TypeAlias = Any
+Context: TypeAlias = Any
+TreeSpec = Structure
+SUPPORTED_NODES = CONTAINERS
+_IsLeaf: TypeAlias = Callable[[Any], bool] | None
+
+
+def LeafSpec() -> TreeSpec:  # noqa: N802  the name of a class in torch
+    """Return the structure of what is no container."""
+    return LEAF
+
+
+# ---- classes of containers ----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class SequenceKey:
+    """A position in a sequence, as a part of a path."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, value: Any) -> Any:
+        """Return what is there."""
+        return value[self.idx]
+
+
+@dataclasses.dataclass(frozen=True)
+class MappingKey:
+    """A key of a dictionary, as a part of a path."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, value: Any) -> Any:
+        """Return what is there."""
+        return value[self.key]
+
+
+@dataclasses.dataclass(frozen=True)
+class GetAttrKey:
+    """A name of an attribute, as a part of a path."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, value: Any) -> Any:
+        """Return what is there."""
+        return getattr(value, self.name)
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_fn: Callable[[Iterable[Any], Any], Any],
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Any], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Any] | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Any]] | None = None,
+) -> None:
+    """Make a class one of containers.
+
+    `flatten_fn(value)` gives the values in it and a context, of which `unflatten_fn(values, context)` makes it again;
+    `flatten_with_keys_fn` gives a key with each value. Structures are not written to files: what is said about that is
+    ignored.
+
+    Raises:
+        ValueError: The class is registered already.
+    """
+    if cls in CONTAINERS:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    keys = None if flatten_with_keys_fn is None else lambda value: [key for key, _ in flatten_with_keys_fn(value)[0]]
+    CONTAINERS[cls] = Container(flatten_fn, unflatten_fn, keys)
+
+
+_register_pytree_node = register_pytree_node
+
+
+def register_dataclass(
+    cls: type, *, field_names: list[str] | None = None, drop_field_names: list[str] | None = None
+) -> None:
+    """Make a data class one of containers, whose values are its fields."""
+    names = field_names or [field.name for field in dataclasses.fields(cls) if field.init]
+    names = [name for name in names if name not in (drop_field_names or ())]
+
+    def flatten_fields(value: Any) -> tuple[list[Any], Any]:
+        given = [name for name in names if getattr(value, name) is not None]
+        absent = [name for name in names if name not in given]
+        return [getattr(value, name) for name in given], [given, absent]
+
+    def unflatten_fields(values: Iterable[Any], context: Any) -> Any:
+        given, absent = context
+        return cls(**dict(zip(given, values, strict=True)), **dict.fromkeys(absent))
+
+    def flatten_with_keys(value: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        values, context = flatten_fields(value)
+        return [(GetAttrKey(name), each) for name, each in zip(context[0], values, strict=True)], context
+
+    register_pytree_node(cls, flatten_fields, unflatten_fields, flatten_with_keys_fn=flatten_with_keys)
+
+
+def register_constant(cls: type) -> None:
+    """Make instances of a class parts of a structure, with no leaves in them."""
+    register_pytree_node(cls, lambda value: ([], value), lambda _, value: value)
+
+
+# ---- leaves and structures ----------------------------------------------------------------------------------
+
+
+def tree_flatten(tree: PyTree, is_leaf: _IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """Return the leaves of a nested value, from left to right, and its structure."""
+    return flatten(tree, is_leaf)
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+    """Return a value of a structure, from its leaves.
+
+    Raises:
+        TypeError: `treespec` is no structure.
+        ValueError: There are more or fewer leaves than the structure has.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
+    leaves = list(leaves)
+    if len(leaves) != treespec.num_leaves:
+        raise ValueError(
+            f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
+            f"{treespec.num_leaves} items ({treespec!r})."
+        )
+    return treespec.unflatten(leaves)
+
+
+def tree_leaves(tree: PyTree, is_leaf: _IsLeaf = None) -> list[Any]:
+    """Return the leaves of a nested value."""
+    return flatten(tree, is_leaf)[0]
+
+
+def tree_iter(tree: PyTree, is_leaf: _IsLeaf = None) -> Iterable[Any]:
+    """Return an iterator over the leaves of a nested value."""
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_structure(tree: PyTree, is_leaf: _IsLeaf = None) -> TreeSpec:
+    """Return the structure of a nested value."""
+    return flatten(tree, is_leaf)[1]
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: _IsLeaf = None) -> bool:
+    """Return True if a value is no container."""
+    return (is_leaf is not None and is_leaf(tree)) or container_of(type(tree)) is None
+
+
+def _values(tree: Any, structure: TreeSpec) -> Iterable[Any]:
+    """The values in a container, which must be one like that of a structure."""
+    kind = structure.type
+    assert kind is not None
+    container = container_of(kind)
+    if type(tree) is not kind or container is None:
+        raise ValueError(f"Node type mismatch; expected {kind}, but got {type(tree)}.")
+    values, context = container.flatten(tree)
+    values = list(values)
+    if len(values) != len(structure.children):
+        raise ValueError(f"Node arity mismatch; expected {len(structure.children)}, but got {len(values)}.")
+    if kind is dict and context != structure.context:
+        if set(context) != set(structure.context):
+            raise ValueError(f"Node keys mismatch; expected {structure.context}, but got {context}.")
+        values = [tree[key] for key in structure.context]
+    return values
+
+
+def _leaves_up_to(tree: Any, structure: TreeSpec) -> list[Any]:
+    """What a value has in the places of a structure's leaves."""
+    if structure.type is None:
+        return [tree]
+    pairs = zip(_values(tree, structure), structure.children, strict=True)
+    return [leaf for value, child in pairs for leaf in _leaves_up_to(value, child)]
+
+
+def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: _IsLeaf = None) -> list[Any] | None:
+    """A leaf for each one of a structure: one of the value is for all that is below it. None if it does not fit."""
+    if tree_is_leaf(tree, is_leaf):
+        return [tree] * treespec.num_leaves
+    if treespec.type is None:
+        return None
+    try:
+        pairs = zip(_values(tree, treespec), treespec.children, strict=True)
+    except ValueError:
+        return None
+    parts = [_broadcast_to_and_flatten(value, child, is_leaf) for value, child in pairs]
+    return None if any(part is None for part in parts) else [leaf for part in parts if part for leaf in part]
+
+
+# ---- functions of leaves ------------------------------------------------------------------------------------
+
+
+def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: _IsLeaf = None) -> PyTree:
+    """Return a value of the same structure, whose leaves are those of `func(leaf, *leaves of the others)`."""
+    leaves, structure = flatten(tree, is_leaf)
+    columns = [leaves, *(_leaves_up_to(each, structure) for each in rests)]
+    return structure.unflatten([func(*row) for row in zip(*columns, strict=True)])
+
+
+def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: _IsLeaf = None) -> PyTree:
+    """Call `func` for each leaf, and return the value itself."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def _is_one(leaf: Any, kinds: Any) -> bool:
+    return isinstance(leaf, kinds) if isinstance(kinds, (type, tuple)) or not callable(kinds) else bool(kinds(leaf))
+
+
+def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: PyTree, is_leaf: _IsLeaf = None) -> PyTree:
+    """Return a value whose leaves of some classes, or of which a predicate holds, are replaced by `func(leaf)`."""
+    return tree_map(lambda leaf: func(leaf) if _is_one(leaf, kinds) else leaf, tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(kinds: Any, func: Callable[[Any], Any], tree: PyTree, is_leaf: _IsLeaf = None) -> PyTree:
+    """Call `func` for each leaf of some classes, or of which a predicate holds, and return the value itself."""
+    tree_map_only(kinds, func, tree, is_leaf)
+    return tree
+
+
+def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: _IsLeaf = None) -> bool:
+    """Return True if a predicate holds of all leaves."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: _IsLeaf = None) -> bool:
+    """Return True if a predicate holds of a leaf."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(kinds: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: _IsLeaf = None) -> bool:
+    """Return True if a predicate holds of all leaves of some classes."""
+    return all(pred(leaf) for leaf in tree_iter(tree, is_leaf) if _is_one(leaf, kinds))
+
+
+def tree_any_only(kinds: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: _IsLeaf = None) -> bool:
+    """Return True if a predicate holds of a leaf of some classes."""
+    return any(pred(leaf) for leaf in tree_iter(tree, is_leaf) if _is_one(leaf, kinds))
+
+
+# ---- paths --------------------------------------------------------------------------------------------------
+
+
+def _keys(tree: Any, container: Container) -> Iterable[Any]:
+    if hasattr(tree, "_fields"):
+        return [GetAttrKey(name) for name in tree._fields]
+    if isinstance(tree, dict):
+        return [MappingKey(key) for key in tree]
+    if container.keys is not None:
+        return container.keys(tree)
+    return [SequenceKey(place) for place in range(len(list(container.flatten(tree)[0])))]
+
+
+def tree_leaves_with_path(tree: PyTree, is_leaf: _IsLeaf = None) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return each leaf with its path: the keys that lead to it."""
+    container = None if tree_is_leaf(tree, is_leaf) else container_of(type(tree))
+    if container is None:
+        return [((), tree)]
+    pairs = zip(_keys(tree, container), container.flatten(tree)[0], strict=True)
+    return [((key, *path), leaf) for key, value in pairs for path, leaf in tree_leaves_with_path(value, is_leaf)]
+
+
+def tree_flatten_with_path(tree: PyTree, is_leaf: _IsLeaf = None) -> tuple[list[tuple[tuple[Any, ...], Any]], TreeSpec]:
+    """Return each leaf of a nested value with its path, and the structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: _IsLeaf = None) -> PyTree:
+    """Return a value of the same structure, whose leaves are those of `func(path, leaf, *leaves of the others)`."""
+    pairs, structure = tree_flatten_with_path(tree, is_leaf)
+    columns = [[path for path, _ in pairs], [leaf for _, leaf in pairs]]
+    columns += [_leaves_up_to(each, structure) for each in rests]
+    return structure.unflatten([func(*row) for row in zip(*columns, strict=True)])
+
+
+def keystr(kp: Iterable[Any]) -> str:
+    """Return a path as text."""
+    return "".join(map(str, kp))
