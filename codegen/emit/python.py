@@ -34,6 +34,8 @@ class Body:
     name: str
     parameters: tuple[str, ...]
     text: str
+    formats: int = 0
+    """How many of its arguments decide the memory format of the results; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +260,8 @@ def _body(operator: Operator) -> Body | None:
         names, text = (*names, "_produce"), "\n".join(_factory(operator, body))
     else:
         return None
-    return Body(f"_{operator.name}_body", names, textwrap.indent(text, "    "))
+    formats = len(operator.tensors_only) if "memory_format" in operator.tags else 0
+    return Body(f"_{operator.name}_body", names, textwrap.indent(text, "    "), formats)
 
 
 def _factory(operator: Operator, body: Factory) -> Iterator[str]:

@@ -21,6 +21,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "handler": frozenset(Family),
     "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),
     "inplace_argument": _ELEMENTWISE | _COMPOSITE,
+    "memory_format": _COMPOSITE,
     "promotes": _COMPOSITE,
     "scalar_ok": _COMPOSITE,
     "unpack": _COMPOSITE,

@@ -152,6 +152,8 @@ QSCHEMES = {
 
 FORMATS = (contiguous_format, channels_last, channels_last_3d)
 """The memory formats that determine strides, the usual one first."""
+CHANNELS_LAST = {each.order: each for each in (channels_last, channels_last_3d)}
+"""By ow_order."""
 
 
 def memory_order(function: str, value: Any) -> int:

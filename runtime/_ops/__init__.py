@@ -21,6 +21,7 @@ from .linalg.multi_dot import *  # noqa: F403
 from .linalg.norms import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .memory_changes import *  # noqa: F403
+from .memory_formats import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .numpy_bridge import *  # noqa: F403
 from .padding import *  # noqa: F403

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._dispatch.ops import ops
+from .memory_formats import keeps_memory_format
 
 __all__ = ["padded"]
 
@@ -24,6 +25,8 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: complex | None) ->
             f"{len(pad)} and input of dimension {ndim}"
         )
     margins = [(ndim - 1 - index, *pad[2 * index : 2 * index + 2]) for index in range(len(pad) // 2)]
+    if mode == "constant" and not any(pad):
+        return tensor.clone()
     if mode == "constant":
         return _constant(tensor, margins, 0 if value is None else _number(value))
     if value is not None and value != 0:
@@ -38,10 +41,19 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: complex | None) ->
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
+    # As in torch, what goes on at the other end is in C order in any case.
+    return _copied(tensor.contiguous(), margins, mode) if mode == "circular" else _laid_out(tensor, margins, mode)
+
+
+def _copied(tensor: Any, margins: Sequence[tuple[int, int, int]], mode: str) -> Any:
+    """Add margins that are copies of elements."""
     for dim, before, after in margins:
         _check(mode, tensor, dim, before, after)
         tensor = _with_margins(tensor, dim, before, after, _MARGINS[mode])
     return tensor
+
+
+_laid_out = keeps_memory_format(1)(_copied)
 
 
 def _number(value: complex) -> complex:
@@ -55,6 +67,7 @@ def _trimmed(tensor: Any, dim: int, before: int, after: int) -> Any:
     return tensor.narrow(dim, start, tensor.size(dim) - start - end) if start or end else tensor
 
 
+@keeps_memory_format(1)
 def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: complex) -> Any:
     shape = list(tensor.shape)
     for dim, before, after in margins:

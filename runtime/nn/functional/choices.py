@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional
 from ... import _operators as ops
+from ..._ops.memory_formats import keeps_memory_format
 from ..._ops.values import per_dimension
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _max_unpool(dims: int) -> Callable[..., Tensor]:
             return _put_back(input.unsqueeze(-1), indices.unsqueeze(-1), [*size, 1]).squeeze(-1)
         if any(step <= 0 for step in steps) and dims == 3:
             raise RuntimeError(f"strides should be greater than zero, but got stride: {steps}")
-        return _put_back(input, indices, size)
+        return _put_back(input, indices, size) if dims == 3 else _laid_out(input, indices, size)
 
     max_unpool.__doc__ = f"""Put what `max_pool{dims}d` chose back to where `indices` say it was, among zeros.
 
@@ -111,6 +112,9 @@ def _put_back(input: Tensor, indices: Tensor, size: list[int]) -> Tensor:
         raise RuntimeError(f"Found an invalid max index: {outside[0].item()} (output volumes are of size {shown})")
     result: Tensor = input.new_zeros([*flat.shape[:-1], prod(size)]).scatter(-1, flat, input.flatten(-dims))
     return result.unflatten(-1, size)
+
+
+_laid_out = keeps_memory_format(1)(_put_back)
 
 
 # ---- fractional pooling -------------------------------------------------------------------------------------

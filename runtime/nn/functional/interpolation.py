@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional, _operators
 from ..._base.dtypes import EXPORTS
+from ..._base.types import contiguous_format
+from ..._ops.memory_formats import keeps_memory_format, suggested_format
 from ..._tensor.quantized_methods import quantized_as
 
 if TYPE_CHECKING:
@@ -55,17 +57,29 @@ def interpolate(
     in_bytes = input.dtype is EXPORTS["uint8"] and dims == 2
     if mode in _DIMS and not input.is_floating_point() and not in_bytes:
         raise NotImplementedError(f"\"interpolate\" with mode {mode} not implemented for '{input.dtype.scalar_name}'")
+    return _resampled(input, sizes, scales, mode, bool(align_corners), antialias)
+
+
+@keeps_memory_format(1)
+def _resampled(
+    input: Tensor, sizes: list[int], scales: list[float | None], mode: str, align: bool, antialias: bool
+) -> Tensor:
+    """Resample one dimension after the other."""
+    rounds = input.dtype is EXPORTS["uint8"] and len(sizes) == 2
+    # Dimensions stand in the order of memory, so that steps run through what lies side by side.
+    channels_last = suggested_format(input) is not contiguous_format
+    result = input.movedim(1, -1) if channels_last else input
     steps: list[tuple[int, Callable[[Tensor], Tensor]]] = []
-    for dim in range(dims):
-        step = _step(input, dim + 2, sizes[dim], scales[dim], mode, bool(align_corners), antialias)
-        steps.append((sizes[dim] - input.shape[dim + 2], step))
+    for place in range(len(sizes)):
+        dim = place + 1 if channels_last else place + 2
+        step = _step(result, dim, sizes[place], scales[place], mode, align, antialias)
+        steps.append((sizes[place] - result.shape[dim], step))
     # What makes the image smaller comes first, and what makes it larger from the last dimension on; bytes are rounded
     # after each step, for which torch has an order of its own.
     steps.reverse()
-    result = input
-    for growth, step in steps if in_bytes else sorted(steps, key=lambda each: each[0] > 0):
-        result = step(result) if growth or not in_bytes else result
-    return result.to(input.dtype)
+    for growth, step in steps if rounds else sorted(steps, key=lambda each: each[0] > 0):
+        result = step(result) if growth or not rounds else result
+    return (result.movedim(-1, 1) if channels_last else result).to(input.dtype)
 
 
 def _check_align(mode: str, align_corners: bool | None, antialias: bool, dims: int) -> None:

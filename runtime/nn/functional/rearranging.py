@@ -7,11 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _operators as ops
+from ..._base.types import contiguous_format
+from ..._ops.memory_formats import keeps_memory_format
 from ..._tensor.tensor import Tensor
 
 __all__ = ["affine_grid", "channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 
+@keeps_memory_format(1)
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Make of each `r * r` channels one of `r` times the height and width, by `upscale_factor` r.
 
@@ -41,9 +44,11 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     parts = input.reshape(*batch, channels // (r * r), r, r, height, width)
     n = len(batch)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return parts.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
+    rearranged = parts.permute(order).clone(memory_format=contiguous_format)
+    return rearranged.view(*batch, channels // (r * r), height * r, width * r)
 
 
+@keeps_memory_format(1)
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Undo `pixel_shuffle`.
 
@@ -75,9 +80,11 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     parts = input.reshape(*batch, channels, height // r, r, width // r, r)
     n = len(batch)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return parts.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+    rearranged = parts.permute(order).clone(memory_format=contiguous_format)
+    return rearranged.view(*batch, channels * r * r, height // r, width // r)
 
 
+@keeps_memory_format(1)
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Take channels from each of `groups` groups in turn.
 
@@ -97,7 +104,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             f"Number of channels must be divisible by groups. Got {input.size(1)} channels and {groups} groups."
         )
     batch, channels, *rest = input.shape
-    return input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2).reshape(input.shape)
+    shuffled = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
+    return shuffled.clone(memory_format=contiguous_format).view(input.shape)
 
 
 native_channel_shuffle = channel_shuffle

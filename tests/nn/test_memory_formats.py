@@ -1,0 +1,76 @@
+"""Functions of images whose channels are last in memory: the values of those in C order, and strides without values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import opweave
+import pytest
+
+from .memory_layouts import CALLS, DENSE, RESULTS, VOLUMES, WEIGHTS, called, lines, numbers, strides
+
+IMAGES = [each for each in lines(CALLS + WEIGHTS + RESULTS + DENSE) if "dropout" not in each and "empty" not in each]
+BOUNDS = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3, "bfloat16": 4e-2}
+
+
+def agree(call: str, x: Any, dims: int) -> None:
+    last = x.contiguous(memory_format=(opweave.channels_last, opweave.channels_last_3d)[dims - 4])
+    assert last.stride(1) == 1
+    bound = BOUNDS[x.dtype.name]
+    found = []
+    for image in (x, last):
+        results, weights = called(opweave, call, image.detach().requires_grad_(), dims)
+        value = results[0]
+        slope = numbers(opweave, *value.shape).to(value.dtype)
+        found.append([*results, *(opweave.autograd.grad(value, weights, slope) if weights else ())])
+    for expected, result in zip(*found, strict=True):
+        assert result.dtype is expected.dtype
+        assert opweave.allclose(result.double(), expected.double(), rtol=bound, atol=bound), call
+
+
+@pytest.mark.parametrize("dtype", BOUNDS)
+@pytest.mark.parametrize("call", IMAGES)
+def test_values_are_those_of_c_order(call: str, dtype: str) -> None:
+    if dtype != "float32" and "grid_sample" in call:
+        return  # the grid of the call is of that dtype
+    if dtype != "float32" and "zeros(c)" in call:
+        call = call.replace("zeros(c)", "zeros(c, dtype=x.dtype)").replace("ones(c)", "ones(c, dtype=x.dtype)")
+    agree(call, numbers(opweave, 2, 8, 6, 5, dtype=dtype), 4)
+
+
+@pytest.mark.parametrize("call", lines(VOLUMES)[:-1])
+def test_values_of_volumes(call: str) -> None:
+    agree(call, numbers(opweave, 2, 4, 3, 2, 3), 5)
+
+
+@pytest.mark.parametrize("call", lines(CALLS + WEIGHTS))
+def test_gradients_by_images_are_those_of_c_order(call: str) -> None:
+    x = numbers(opweave, 2, 8, 6, 5, dtype="float64")
+    found = []
+    for each in (x, x.contiguous(memory_format=opweave.channels_last)):
+        leaf = each.requires_grad_()
+        value = called(opweave, call, leaf, 4)[0][0]
+        slope = numbers(opweave, *value.shape, dtype="float64")
+        (first,) = opweave.autograd.grad(value, leaf, slope, create_graph=True)
+        found.append(first.detach())
+    assert opweave.allclose(found[0], found[1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("call", lines(CALLS))
+def test_strides_without_values(call: str) -> None:
+    x = numbers(opweave, 2, 4, 6, 5).to(memory_format=opweave.channels_last)
+    results, _ = called(opweave, call, x, 4)
+    inferred, _ = called(opweave, call, x.to("meta"), 4)
+    assert strides(inferred) == strides(results)
+
+
+def test_rearrangements_do_not_share_memory() -> None:
+    x = opweave.ones(1, 4, 2, 2)
+    for result in (
+        opweave.nn.functional.channel_shuffle(x, 1),
+        opweave.nn.functional.pixel_shuffle(x, 1),
+        opweave.nn.functional.pixel_unshuffle(x, 1),
+        opweave.nn.functional.pad(x, (0, 0)),
+    ):
+        result.zero_()
+    assert x.sum() == 16
