@@ -32,6 +32,7 @@ from ._library.custom_op import CustomOpDef, custom_op
 from ._library.definition import Definition, find
 from ._library.infer_schema import infer_schema
 from ._library.libraries import Library, define, impl
+from ._library.libraries import _scoped_library as _scoped_library
 from ._library.opcheck import OpCheckError, opcheck
 from ._library.results import check_result
 

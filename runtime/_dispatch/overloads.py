@@ -90,6 +90,8 @@ class OpOverloadPacket:
         return [*self._functions, *(["out"] if has_out else [])]
 
     def __getattr__(self, name: str) -> OpOverload:
+        if name.startswith("__"):  # copying asks for some before there is anything to look into
+            raise AttributeError(name)
         if name in self._functions:
             return overload(self._functions[name], False)
         if name == "out" and "out" in self.overloads():
@@ -108,6 +110,9 @@ class OpOverloadPacket:
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _found_packet, (self._namespace, self.__name__)
+
 
 class Namespace:
     """The operators of a package, or those registered under a name: `opweave.ops.mylib`."""
@@ -116,6 +121,8 @@ class Namespace:
         self.name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
+        if name.startswith("__"):
+            raise AttributeError(name)
         functions = _overloads_of(self.name, name)
         if not functions:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
@@ -127,6 +134,9 @@ class Namespace:
 
     def __repr__(self) -> str:
         return f"<namespace opweave.ops.{self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return namespace, (self.name,)
 
 
 @cache
@@ -200,6 +210,11 @@ def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return function(*args, **kwargs)
 
 
+def _found_packet(space: str, name: str) -> OpOverloadPacket:
+    found: OpOverloadPacket = getattr(namespace(space), name)
+    return found
+
+
 def _found(space: str, name: str, overload_name: str) -> OpOverload:
-    found: OpOverload = getattr(getattr(namespace(space), name), overload_name)
+    found: OpOverload = getattr(_found_packet(space, name), overload_name)
     return found

@@ -144,6 +144,13 @@ class Definition:
         else:
             self.kernels[device_type] = function
 
+    def remove_kernel(self, device_type: str | None, function: Callable[..., Any]) -> None:
+        """Takes a function back, unless another one has taken its place."""
+        if device_type == "meta":
+            self.fake = None if self.fake is function else self.fake
+        elif self.kernels.get(device_type) is function:
+            del self.kernels[device_type]
+
     def set_formula(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None, who: object) -> None:
         if self.written or self.schema.returns_alias:
             raise RuntimeError(
@@ -154,8 +161,11 @@ class Definition:
         self.formula.backward, self.formula.setup_context = backward, setup_context
 
     def forget(self) -> None:
-        """Takes the operator out of its namespace."""
+        """Takes the operator out of its namespace, unless another one of its name is there."""
+        if definitions.get(self.qualified) is not self:
+            return
         del definitions[self.qualified], self._overloads()[self.schema.name.overload or "default"]
+        self.kernels.clear()  # whoever has the operator yet is told that there is none
         for key in ("autograd", "meta"):
             dispatcher.unregister(key, self.op)
 

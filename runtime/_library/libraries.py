@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .definition import Definition, definitions, find, read
@@ -21,6 +23,8 @@ _DEVICES = {
 class Library:
     """Operators of a namespace that are defined by schemas, and functions that are registered for them.
 
+    They are there for as long as the library is: keep it in a variable of the module.
+
     Args:
         ns (str): the namespace.
         kind (str): `"DEF"` or `"FRAGMENT"` defines operators; `"IMPL"` registers functions for those that there are.
@@ -33,7 +37,10 @@ class Library:
         self.ns = ns
         self.kind = kind
         self.dispatch_key = dispatch_key
-        self._defined: list[Definition] = []
+        self._undo: list[Callable[[], None]] = []
+        self._destroy = weakref.finalize(self, _undo_all, self._undo)
+        """Takes back what was defined and registered; called when the library is deleted."""
+        self._destroy.atexit = False
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Sequence[Any] = ()) -> str:
         """Define an operator, such as `"add_twice(Tensor x, Tensor y) -> Tensor"`, and return its name.
@@ -47,7 +54,7 @@ class Library:
                 f"Tried to register an operator ({self.ns}::{parsed}) with the same name and overload name multiple "
                 "times."
             )
-        self._defined.append(Definition(self.ns, parsed))
+        self._undo.append(Definition(self.ns, parsed).forget)
         return name
 
     def impl(self, op_name: str, fn: Callable[..., Any], dispatch_key: str = "") -> None:
@@ -64,6 +71,7 @@ class Library:
         if key not in _DEVICES:
             raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(_DEVICES)}")
         definition.add_kernel(_DEVICES[key], fn)
+        self._undo.append(lambda: definition.remove_kernel(_DEVICES[key], fn))
         if key == "CompositeImplicitAutograd":
             definition.decomposes = definition.op.decomposes = True
 
@@ -71,12 +79,34 @@ class Library:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
 
+def _undo_all(actions: list[Callable[[], None]]) -> None:
+    while actions:
+        actions.pop()()
+
+
+@contextmanager
+def _scoped_library(ns: str, kind: str, dispatch_key: str = "") -> Iterator[Library]:
+    """A library that is there within a `with` block."""
+    library = Library(ns, kind, dispatch_key)
+    try:
+        yield library
+    finally:
+        library._destroy()
+
+
+_unnamed: list[Library] = []
+"""Those of operators that were defined without one, which stay."""
+
+
 def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Sequence[Any] = ()) -> None:
     """Define the operator `"ns::name"` with a schema such as `"(Tensor x) -> Tensor"`."""
     namespace, _, name = qualname.partition("::")
     if not name:
         raise ValueError(f"expected a name of the form 'namespace::name', but got {qualname!r}")
-    (Library(namespace, "FRAGMENT") if lib is None else lib).define(f"{name}{schema}")
+    if lib is None:
+        lib = Library(namespace, "FRAGMENT")
+        _unnamed.append(lib)
+    lib.define(f"{name}{schema}")
 
 
 def impl(qualname: str, types: str | Sequence[str], func: Callable[..., Any] | None = None) -> Any:

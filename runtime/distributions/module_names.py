@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from types import ModuleType
 
 __all__ = ["named_modules"]
@@ -29,7 +31,10 @@ def named_modules(package: str, classes: Iterable[type]) -> Iterator[tuple[str, 
         name = _OTHERWISE.get(each.__name__) or re.sub("(?<=[a-z])(?=[A-Z])", "_", each.__name__).lower()
         if f"{package}.{name}" in sys.modules and name not in made:
             continue
-        module = made.setdefault(name, ModuleType(f"{package}.{name}", f"The same as in {package}."))
+        if name not in made:
+            made[name] = module_from_spec(ModuleSpec(f"{package}.{name}", None))
+            made[name].__doc__ = f"The same as in {package}."
+        module = made[name]
         sys.modules[module.__name__] = module
         setattr(module, each.__name__, each)
         module.__dict__.setdefault("__all__", []).append(each.__name__)

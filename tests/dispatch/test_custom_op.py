@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -289,6 +290,30 @@ def test_libraries() -> None:
         library.register_kernel("test_lib::nothing", "cpu", lambda x: x)
     with pytest.raises(ValueError, match="Unsupported kind: FOO"):
         library.Library("test_lib", "FOO")
+
+
+def test_a_library_takes_its_operators_with_it() -> None:
+    lib = library.Library("test_gone", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    other = library.Library("test_gone", "IMPL")
+    other.impl("f", lambda x: x + 1, "CPU")
+    function = opweave.ops.test_gone.f
+    assert function(opweave.ones(1)).item() == 2.0
+    del other
+    gc.collect()
+    with pytest.raises(NotImplementedError, match="test_gone::f has no implementation"):
+        function(opweave.ones(1))
+    lib.impl("f", lambda x: x + 1, "CPU")
+    del lib
+    gc.collect()
+    with pytest.raises(AttributeError, match="'test_gone' object has no attribute 'f'"):
+        _ = opweave.ops.test_gone.f
+    with pytest.raises(NotImplementedError, match="test_gone::f has no implementation"):
+        function(opweave.ones(1))
+    with library._scoped_library("test_gone", "FRAGMENT") as again:
+        again.define("f(Tensor x, int y) -> Tensor")
+        assert str(opweave.ops.test_gone.f.default._schema) == "test_gone::f(Tensor x, int y) -> Tensor"
+    assert not hasattr(opweave.ops.test_gone, "f")
 
 
 def test_kernels_by_names_of_keys() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import opweave
@@ -71,3 +72,10 @@ def test_every_operator_has_a_schema() -> None:
             # The arguments that are written to are those that the mode says.
             written = [each.name for each in found._schema.all_arguments if each.is_write]
             assert bool(written) == (found.mode != 0), name
+
+
+def test_copies_are_the_same() -> None:
+    for each in (aten, aten.add, aten.add.Tensor):
+        assert copy.copy(each) is each
+        assert copy.deepcopy(each) is each
+        assert pickle.loads(pickle.dumps(each)) is each

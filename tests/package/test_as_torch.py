@@ -25,7 +25,10 @@ model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
 loss = F.mse_loss(model(torch.ones(2, 4)), torch.zeros(2, 3))
 loss.backward()
 optim.SGD(model.parameters(), lr=0.1).step()
+import torch.distributions.normal
+from torch.distributions.multivariate_normal import MultivariateNormal
 import opweave
+assert torch.distributions.normal.Normal is opweave.distributions.Normal
 assert torch.nn is opweave.nn and torch.float32 is opweave.float32 and Tensor is opweave.Tensor
 assert nn.__name__ == nn.__spec__.name == "opweave.nn", nn.__spec__
 assert type(loss).__module__ == "torch"
