@@ -18,7 +18,9 @@ from ._base.dtypes import EXPORTS, dtype
 from ._base.handles import wrap
 from ._base.interchange import tensor_of_bytes
 from ._base.lazy_imports import load as load_library
+from ._base.types import strided
 from ._C import lib
+from ._tensor.storage import has_backend
 from ._tensor.tensor import Tensor
 from .serialization.sources import Mapped
 from .serialization.storages import bytes_at
@@ -87,8 +89,18 @@ def _described(tensors: Any) -> dict[str, Any]:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise ValueError(f"Key `{name}` is invalid, expected opweave.Tensor but received {type(tensor)}")
-        if tensor.is_meta or tensor.is_conj():
-            raise ValueError(f"Key `{name}` is invalid: the tensor has no elements in memory. Use resolve_conj().")
+        if tensor.layout is not strided:
+            raise ValueError(
+                f"You are trying to save a sparse tensor: `{name}` which this library does not support. You can make "
+                "it a dense tensor before saving with `.to_dense()` but be aware this might make a much larger file "
+                "than needed."
+            )
+        if tensor.is_meta or has_backend(tensor):
+            raise ValueError(f"Key `{name}` is invalid: the tensor has no elements in the memory of the CPU")
+        if tensor.is_conj():
+            raise ValueError(
+                f"Key `{name}` is invalid: the tensor is read as conjugates of what is in memory. Use resolve_conj()."
+            )
         if tensor.dtype not in _DTYPES.values():
             raise TypeError(f"Key `{name}`: such files have no {tensor.dtype!r}")
     shared = [group for group in _sharing(tensors) if len(group) > 1]

@@ -89,6 +89,8 @@ def write_to(f: Any, writes: Callable[[Write], None], size: int) -> None:
             writes(_whole(file))
     elif hasattr(f, "write"):
         writes(_whole(f))
+        if hasattr(f, "flush"):
+            f.flush()
     else:
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
 
