@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .dtypes import dtype, get_default_dtype
+from .dtypes import QUANTIZED, dtype, get_default_dtype
 
 __all__ = ["finfo", "iinfo"]
 
@@ -88,7 +88,7 @@ class finfo(_Limits):  # noqa: N801 (PyTorch's name)
 
 
 class iinfo(_Limits):  # noqa: N801 (PyTorch's name)
-    """Limits of an integer dtype."""
+    """Limits of an integer dtype, or of the integers in memory of a quantized one."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ class iinfo(_Limits):  # noqa: N801 (PyTorch's name)
             raise TypeError(
                 "opweave.iinfo() requires an integer input type. Use opweave.finfo to handle 'opweave.iinfo'"
             )
-        if not type.is_integer:
+        if not (type.is_integer or type in QUANTIZED.values()):
             raise TypeError(f"{type!r} is not supported by opweave.iinfo")
         self._of = type
 

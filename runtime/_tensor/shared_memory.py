@@ -40,6 +40,8 @@ class Mapping:
         self.storage = 0
         """The storage of the core, which keeps the mapping."""
         self.name: str | None = None
+        self.path: str | None = None
+        """That of the file, where there is one that users have named."""
 
     def is_sent(self) -> None:
         """Count a message with the name of the file, which stays until the message has been read."""
@@ -170,4 +172,5 @@ def bytes_of_file(filename: Any, shared: bool, nbytes: int) -> Any:
     except OSError as error:
         reason = f"{error.strerror} ({error.errno})"
         raise RuntimeError(f"unable to mmap {nbytes} bytes from file <{name}>: {reason}") from None
+    mapping.path = name
     return _tensor(mapping)

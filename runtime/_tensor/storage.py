@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from .._base import handles
 from .._base.allocation import allocate
-from .._base.devices import CPU, META, is_meta, on_device
+from .._base.devices import CPU, available, is_meta, on_device
 from .._base.devices import device as device_class
 from .._base.dtypes import EXPORTS, OF_ELEMENTS, get_default_dtype
 from .._base.dtypes import dtype as dtype_class
@@ -24,29 +24,21 @@ from .._base.types import check_placement
 from .._C import lib
 from .._handle import over_memory
 from .construct import tensor
+from .storage_facts import StorageFacts, bytes_of_buffer, swap_bytes
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, TypeIs
-
-    from .tensor import Tensor
+    from typing_extensions import Buffer, Self, TypeIs
 
 __all__ = ["STORAGE_TYPES", "TypedStorage", "UntypedStorage"]
 
 
-class AnyStorage:
+class AnyStorage(StorageFacts):
     """The memory behind tensors as a sequence of elements. All views of one memory have the same object."""
 
+    # A one-dimensional tensor over the memory, which keeps it alive.
     __slots__ = ("__weakref__", "_elements")
 
-    # A one-dimensional tensor over the memory, which keeps it alive.
-    _elements: Tensor
-
     dtype: dtype_class
-
-    @property
-    def device(self) -> device_class:
-        """The device of the memory."""
-        return META if is_meta(self._elements) else CPU
 
     def __len__(self) -> int:
         return self._elements.numel()
@@ -132,10 +124,12 @@ class AnyStorage:
         self._elements.copy_(source._elements)
         return self
 
-    def to(self, *, dtype: Any) -> Any:
-        """The elements converted to another dtype, in memory of their own; itself when they have it."""
-        converted = self._elements.to(dtype)
-        return self if converted is self._elements else storage_of(converted)
+    def to(self, *, device: Any = None, non_blocking: bool = False, dtype: Any = None) -> Any:
+        """The elements on a device or converted to another dtype, in memory of their own; itself when they are so."""
+        wanted = self.dtype if dtype is None else dtype
+        converted = self._elements.to(self.device if device is None else available(device), wanted)
+        kind = type(self) if wanted is self.dtype else _type_of_code[wanted.code]
+        return self if converted is self._elements else seen_as(kind, converted)
 
     def cpu(self) -> Self:
         """Return the storage itself. Raises NotImplementedError where it has no elements."""
@@ -144,22 +138,17 @@ class AnyStorage:
 
     def __getattr__(self, name: str) -> Any:
         # `float()`, `int()` and so on, one for each dtype.
+        name = _OTHER_NAMES.get(name, name)
         for dtype in OF_ELEMENTS.values():
             if name == dtype.method:
                 return partial(self.to, dtype=dtype)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    is_cuda = False
 
     def is_shared(self) -> bool:
         """Return whether other processes can share the memory."""
         from .shared_memory import mapping_of
 
         return mapping_of(self) is not None
-
-    def is_pinned(self) -> bool:
-        """Return whether the memory is pinned for an accelerator: always False."""
-        return False
 
     def share_memory_(self) -> Self:
         """Move the memory to where processes can share it, and return the storage.
@@ -198,6 +187,10 @@ class AnyStorage:
         return "\n".join([*lines, f"[{self._title()} of size {len(self)}]"])
 
 
+_OTHER_NAMES = {"complex_float": "cfloat", "complex_double": "cdouble"}
+"""torch's names of conversions that tensors have by others."""
+
+
 class UntypedStorage(AnyStorage):
     """The memory behind tensors in bytes. It is made of a number of bytes or of a sequence of their values."""
 
@@ -221,6 +214,34 @@ class UntypedStorage(AnyStorage):
             nbytes (int): how many.
         """
         return _of_file(cls, filename, shared, nbytes)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_buffer(
+        cls, buffer: Buffer, byte_order: str | None = None, count: int = -1, offset: int = 0, *, dtype: dtype_class
+    ) -> Self:
+        """Return a copy of elements in a buffer.
+
+        Args:
+            byte_order (str): of the elements there: `little`, `big` or `native`; None is for elements of one byte.
+            count (int): how many; -1: all.
+            offset (int): the byte at which they begin.
+            dtype: of the elements.
+
+        Raises:
+            ValueError: the buffer has fewer elements, or no whole number of them.
+            RuntimeError: `byte_order` is missing.
+        """
+        of = dtype_class.resolve(dtype, "from_buffer")
+        return seen_as(cls, bytes_of_buffer(buffer, byte_order, count, offset, of))  # type: ignore[no-any-return]
+
+    def byteswap(self, dtype: dtype_class) -> None:
+        """Bring the bytes of elements of a dtype from one byte order into the other."""
+        self._check_elements()
+        swap_bytes(self._elements, dtype)
+
+    def new(self) -> Self:
+        """Return a storage without elements."""
+        return type(self)()
 
     def _title(self) -> str:
         return f"opweave.UntypedStorage(device={self.device})"
@@ -267,6 +288,30 @@ class TypedStorage(AnyStorage):
             raise RuntimeError("from_file can only be called on derived classes")
         return _of_file(cls, filename, shared, size)  # type: ignore[no-any-return]
 
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Buffer,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        *,
+        dtype: dtype_class | None = None,
+    ) -> Self:
+        """Return a copy of elements in a buffer, as `UntypedStorage.from_buffer` does.
+
+        `dtype` is for TypedStorage alone: its subclasses have their own.
+        """
+        of = getattr(cls, "dtype", dtype)
+        if of is None:
+            raise RuntimeError("argument 'dtype' cannot be None")
+        kind = _type_of_code[dtype_class.resolve(of, "from_buffer").code]
+        return seen_as(kind, bytes_of_buffer(buffer, byte_order, count, offset, of))  # type: ignore[no-any-return]
+
+    def pickle_storage_type(self) -> str:
+        """Return the name of the class by which files name the storage, such as `FloatStorage`."""
+        return type(self).__name__
+
 
 def _invalid(kind: type, why: str) -> str:
     return (
@@ -281,7 +326,7 @@ def _elements_of(kind: type, args: tuple[Any, ...], dtype: dtype_class) -> Any:
         raise RuntimeError(_invalid(kind, "Too many positional arguments"))
     first: Any = args[0] if args else 0
     if isinstance(first, (Sequence, range)) and not isinstance(first, str):
-        return tensor(list(first), dtype=dtype).reshape(-1)
+        return tensor(list(first), dtype=getattr(dtype, "memory", dtype)).reshape(-1)
     if isinstance(first, handles.Tensor) or not is_integer(first):
         raise TypeError(_invalid(kind, f"Argument type not recognized: {type(first)}"))
     if first < 0:

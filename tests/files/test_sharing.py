@@ -249,6 +249,8 @@ def test_files_as_memory(tmp_path: Path) -> None:
     assert ow.ShortStorage.from_file(str(path), True, 3).tolist() == [0, 258, 0]
     assert ow.UntypedStorage.from_file(str(path), False, 3).tolist() == [0, 0, 2]
     assert ow.UntypedStorage.from_file(str(path), shared=False, nbytes=2).tolist() == [0, 0]
+    assert ow.UntypedStorage.from_file(str(path), True, 3).filename == str(path)
+    assert ow.UntypedStorage.from_file(str(path), False, 3).filename is None
     before = len(os.listdir("/proc/self/fd"))
     for shared, size in ((True, 2**60), (False, 2**60), (True, 2**62), (True, 2**63)):
         with pytest.raises(RuntimeError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import struct
 import weakref
 
 import numpy as np
@@ -63,6 +64,54 @@ def test_a_range_is_a_storage_of_its_own() -> None:
         readonly = opweave.from_numpy(values).untyped_storage()[8:]
     with pytest.raises(RuntimeError, match="read-only"):
         readonly[0] = 1
+
+
+def test_what_storages_say_of_themselves() -> None:
+    typed = opweave.arange(3.0).storage()
+    for storage in (typed, typed.untyped()):
+        assert not any((storage.is_cuda, storage.is_hpu, storage.is_sparse, storage.is_sparse_csr))
+        assert (storage.get_device(), storage.filename, storage.resizable()) == (None, None, True)
+        assert storage.to(device="cpu") is storage
+        assert storage.to(device="meta").device == opweave.device("meta")
+        with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+            storage.pin_memory()
+        with pytest.raises(RuntimeError, match="'cuda' is not available"):
+            storage.cuda()
+    assert typed.to(device="meta").dtype is opweave.float32
+    assert typed.pickle_storage_type() == "FloatStorage"
+    assert typed.complex_double().tolist() == [0, 1, 2]
+    assert typed.complex_float().dtype is opweave.complex64
+    assert opweave.QInt8Storage([1, -2]).tolist() == [1, -2]
+    assert opweave.QInt8Storage(3).dtype is opweave.qint8
+    assert typed.untyped().new().nbytes() == 0
+    shown = opweave.arange(3.0)
+    shown.numpy()
+    assert not shown.storage().resizable()
+    opweave.zeros(2)  # no error is left behind
+
+
+def test_copies_of_buffers() -> None:
+    data = struct.pack(">3h", 1, -2, 300)
+    assert opweave.ShortStorage.from_buffer(data, "big").tolist() == [1, -2, 300]
+    assert opweave.ShortStorage.from_buffer(data, byte_order="big", count=1, offset=2).tolist() == [-2]
+    assert opweave.TypedStorage.from_buffer(b"\1\2", dtype=opweave.uint8).tolist() == [1, 2]
+    assert opweave.BoolStorage.from_buffer(b"\0\2").untyped().tolist() == [0, 1]
+    bytes_ = opweave.UntypedStorage.from_buffer(data, "big", dtype=opweave.int16)
+    bytes_.byteswap(opweave.int16)
+    assert bytes(bytes_.tolist()) == data
+    parts = opweave.UntypedStorage.from_buffer(struct.pack(">2f", 1, 2), "big", dtype=opweave.complex64)
+    assert opweave.tensor(parts, dtype=opweave.complex64).tolist() == [1 + 2j]
+    for arguments, error, match in (
+        ((data,), RuntimeError, "missing required argument 'byte_order'"),
+        ((data, "middle"), ValueError, "invalid byte_order 'middle'"),
+        ((data[:5], "big"), ValueError, r"buffer size \(5\) must be a multiple of element size \(2\)"),
+        ((data, "big", 4), ValueError, "only 3 elements after offset 0, but specified a size of 4"),
+        ((data, "big", -1, 7), ValueError, "offset must be non-negative"),
+    ):
+        with pytest.raises(error, match=match):
+            opweave.ShortStorage.from_buffer(*arguments)
+    with pytest.raises(RuntimeError, match="'dtype' cannot be None"):
+        opweave.TypedStorage.from_buffer(data)
 
 
 def test_tensors_over_storages() -> None:

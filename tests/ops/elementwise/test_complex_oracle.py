@@ -63,6 +63,7 @@ EXPRESSIONS = [
         f"[getattr(L.iinfo(d), {name!r}) for d in (L.uint8, L.uint16, L.uint32, L.uint64, L.int8, L.int32, L.int64)]"
         for name in ("bits", "max", "min", "dtype")
     ),
+    "[(i.min, i.max, i.bits) for d in (L.qint8, L.quint8, L.qint32, L.quint4x2) for i in (L.iinfo(d),)]",
     "L.finfo(), L.iinfo(L.int64), L.finfo(L.float32) == L.finfo(L.complex64)",
     "L.finfo(L.int8)",
     "L.iinfo(L.float32)",
