@@ -162,6 +162,57 @@ def test_only_linear_functions_leave_places_twice():
     assert twice.clamp(-1, 1).to_dense().tolist() == [1, 0]
 
 
+def test_functions_of_integers_that_stand_at_a_place_twice():
+    """They are those of the sum, which wraps around: of a dense tensor's element."""
+    ones = torch.sparse_coo_tensor([[0, 0]], torch.tensor([1, 1], dtype=torch.uint8), (2,))
+    for function in (torch.asin, torch.atanh, torch.sin, torch.sqrt, torch.neg, torch.sign):
+        assert_close(function(ones).to_dense(), function(ones.to_dense()), equal_nan=True)
+    large = torch.sparse_coo_tensor([[0, 0]], torch.tensor([60, 60], dtype=torch.uint8), (2,))
+    for function in (lambda t: t.clamp(max=100), lambda t: t * 3, lambda t: (t * 3) * 0.5, lambda t: t / 3):
+        assert_close(function(large).to_dense(), function(large.to_dense()))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.bool, torch.float16, torch.int64])
+def test_selection_keeps_the_dtype(dtype):
+    hybrid = torch.sparse_coo_tensor([[0, 1, 1]], torch.tensor([[1, 2], [200, 4], [100, 6]]).to(dtype), (2, 2))
+    for found in (hybrid, hybrid.coalesce()):
+        assert_close(found[1], found.to_dense()[1])
+        assert found[1].dtype is dtype
+        assert_close(found[1, 0], found.to_dense()[1, 0])
+
+
+def test_index_select_counts_from_the_end():
+    found = sparse()
+    assert_close(found.index_select(1, torch.tensor([-1, 0])).to_dense(), found.to_dense()[:, [-1, 0]])
+    for wrong in (-3, 2):
+        with pytest.raises(
+            IndexError, match=rf"index contains {wrong} that is out of range for tensor of size \[2, 3\]"
+        ):
+            found.index_select(0, torch.tensor([0, wrong]))
+
+
+@pytest.mark.parametrize("shape", [(0, 6), (6, 0), (0, 0)])
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_complex_products_without_elements(shape, layout):
+    dense = torch.zeros(shape, dtype=torch.complex64)
+    for columns in (0, 3):
+        other = torch.ones(shape[1], columns, dtype=torch.complex64)
+        assert_close(dense.to_sparse(layout=layout) @ other, dense @ other)
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_csc])
+def test_no_matrices(layout):
+    for shape in ((0, 2, 3), (2, 0, 3), (2, 3, 0)):
+        dense = torch.zeros(shape)
+        assert_close(dense.to_sparse(layout=layout).to_dense(), dense)
+
+
+def test_dense_dimensions_that_differ():
+    one, other = torch.eye(2).to_sparse(), torch.eye(2).to_sparse(1)
+    with pytest.raises(RuntimeError, match="'self' has 2 sparse dimensions while 'other' has 1 sparse dimensions"):
+        one + other
+
+
 # ---- memory -------------------------------------------------------------------------------------------------------
 
 

@@ -44,7 +44,7 @@ def places_of(payload: Payload) -> Any:
     if isinstance(payload, Coordinates):
         return payload.indices
     batches, count = payload.size[: payload.batch_dim], payload.nnz
-    starts = payload.starts.reshape(prod(batches), -1)
+    starts = payload.starts.reshape(prod(batches), payload.starts.size(-1))
     rows = [expand(each, count) for each in starts.unbind(0)]
     row = rows[0] if len(rows) == 1 else ops.cat(rows) if rows else payload.places.reshape(-1)
     first, second = row, payload.places.reshape(-1).to(_INT64)
@@ -70,9 +70,10 @@ def element_places(payload: Payload) -> Any:
 
 def element_values(payload: Payload) -> Any:
     """The values, one row for each of `element_places`."""
-    values = payload.values
+    if isinstance(payload, Coordinates):
+        return payload.values
     dense = payload.size[len(payload.size) - payload.dense_dim :]
-    return values if isinstance(payload, Coordinates) else values.reshape(-1, *dense)
+    return payload.values.reshape(payload.places.numel() * prod(payload.blocksize), *dense)
 
 
 def as_coordinates(payload: Payload) -> Coordinates:

@@ -108,9 +108,10 @@ def _check_alike(op: Op, payloads: Sequence[Payload]) -> None:
                 f"{list(other.size)} (sparse tensors do not broadcast)"
             )
         if first.dense_dim != other.dense_dim:
+            sparse = [len(each.size) - each.dense_dim for each in (first, other)]
             raise RuntimeError(
-                f"{op.name}(): expected sparse tensors with the same number of dense dimensions, but got "
-                f"{first.dense_dim} and {other.dense_dim}"
+                f"{op.name}: expected 'self' and 'other' to have same density, but 'self' has {sparse[0]} sparse "
+                f"dimensions while 'other' has {sparse[1]} sparse dimensions"
             )
 
 

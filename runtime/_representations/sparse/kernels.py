@@ -132,10 +132,10 @@ def csr_matmul(starts: Any, places: Any, values: Any, dense: Any) -> Any:
 
 def _complex_matmul(starts: Any, places: Any, values: Any, dense: Any) -> Any:
     """(a + bi) @ (c + di), by the products of a and b with the columns of c and d side by side."""
-    columns = ops.view_as_real(dense.resolve_conj()).reshape(dense.size(0), -1)
+    columns = ops.view_as_real(dense.resolve_conj()).flatten(1)
     parts = ops.view_as_real(values.resolve_conj())
     by_real, by_imag = (csr_matmul(starts, places, parts.select(1, k).contiguous(), columns) for k in (0, 1))
-    by_real, by_imag = (each.reshape(each.size(0), -1, 2) for each in (by_real, by_imag))
+    by_real, by_imag = (each.unflatten(1, (dense.size(1), 2)) for each in (by_real, by_imag))
     turned = ops.stack([-by_imag.select(2, 1), by_imag.select(2, 0)], 2)
     return ops.view_as_complex(by_real + turned)
 

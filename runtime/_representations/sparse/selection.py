@@ -19,7 +19,9 @@ __all__: list[str] = []
 
 
 def index_select(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    """Elements whose coordinate is in a list, once for each time that it is."""
+    """Elements whose coordinate is in a list, once for each time that it is. As in torch, numbers along sparse
+    dimensions may count from the end.
+    """
     tensor, dim, index = args[:3]
     if not is_sparse(tensor) or is_sparse(index):
         unsupported(op, args, "the list of numbers must be dense, and the tensor sparse")
@@ -35,10 +37,7 @@ def index_select(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if dim >= found.sparse_dim:
         values = found.values.index_select(dim - found.sparse_dim + 1, index)
         return _like(op, tensor, Coordinates(found.indices, values, size, found.is_coalesced), args, out, mode)
-    extent = found.size[dim]
-    if index.numel() and (int(index.min()) < 0 or int(index.max()) >= extent):
-        wrong = int(index.min()) if int(index.min()) < 0 else int(index.max())
-        raise IndexError(f"index_select(): index {wrong} is out of range for dimension {dim} of size {extent}")
+    index = _wrapped(index, dim, found)
     # The elements sorted by their coordinate; of each index those that have it lie next to each other.
     row, order = found.indices[dim].sort(stable=True)
     first, last = ops.searchsorted(row, index), ops.searchsorted(row, index, right=True)
@@ -51,6 +50,19 @@ def index_select(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     rows = [which if d == dim else each.index_select(0, elements) for d, each in enumerate(found.indices.unbind(0))]
     chosen = Coordinates(ops.stack(rows), found.values.index_select(0, elements), size, False)
     return _like(op, tensor, coalesced(chosen) if found.is_coalesced else chosen, args, out, mode)
+
+
+def _wrapped(index: Any, dim: int, found: Coordinates) -> Any:
+    """Numbers that count from the beginning."""
+    if not index.numel():
+        return index
+    extent, low, high = found.size[dim], int(index.min()), int(index.max())
+    if low < -extent or high >= extent:
+        raise IndexError(
+            f"index_select(): index contains {low if low < -extent else high} that is out of range for tensor of size "
+            f"{list(found.size)} at dimension {dim}"
+        )
+    return ops.where(index < 0, index + extent, index) if low < 0 else index
 
 
 def index(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:

@@ -128,7 +128,7 @@ def _moved(op: Op, args: Sequence[Any], found: Coordinates, shape: Any, strides:
         kept = inside.nonzero().reshape(-1)
         rows, values = [row.index_select(0, kept) for row in rows], values.index_select(0, kept)
     if not count:
-        return values.sum(0) if values.dtype is not EXPORTS["bool"] else values.any(0)
+        return values.sum(0, dtype=values.dtype) if values.dtype is not EXPORTS["bool"] else values.any(0)
     extents = list(zip(steps, shape, strict=False))
     keeps_order = all(a >= b or 1 in (m, n) for (a, m), (b, n) in pairwise(extents))
     return Coordinates(ops.stack(rows), values, shape, found.is_coalesced and keeps_order)
