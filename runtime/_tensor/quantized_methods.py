@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._base.keys import KEY_BITS
@@ -26,11 +27,12 @@ def as_quantized(same: Any, tensor: Any) -> Any:
     return same
 
 
-def quantized_as(values: Any, tensor: Any) -> Any:
-    """Numbers with the scale and the zero point of a tensor that is quantized with one."""
-    from .._representations.quantized.creation import quantize_per_tensor
+def averaged(tensor: Any, run: Callable[[Any], Any]) -> Any:
+    """What a function that averages or resamples makes of a quantized tensor, with the same scale and zero point."""
+    from .._representations.quantized.tensors import distances, with_distances
 
-    return quantize_per_tensor(values, tensor.q_scale(), tensor.q_zero_point(), tensor.dtype)
+    tensor.q_scale()  # raises the error of tensors with several
+    return with_distances(run(distances(tensor)), tensor)
 
 
 class QuantizedMethods:

@@ -89,3 +89,43 @@ def test_products(sizes: tuple[int, int, int]) -> None:
         return library._int_mm(left, right)
 
     check(call, f"{n} x {m} x {p}")
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "qint8"])
+def test_averages_and_resampling(dtype: str) -> None:
+    """Of scales whose products with halves are rounded, so that averages between two integers show of what they are."""
+    for scale, zero_point in ((0.1, 3), (0.7, 100), (0.0137, 126)):
+
+        def call(library: Any, scale: float = scale, zero_point: int = zero_point) -> Any:
+            functions = library.nn.functional
+            q = library.quantize_per_tensor(numbers(library, 2, 3, 5, 4), scale, zero_point, getattr(library, dtype))
+            results = (
+                functions.avg_pool2d(q, 2),
+                functions.avg_pool2d(q, 3, 2, ceil_mode=True),
+                functions.avg_pool2d(q, 3, 2, 1, count_include_pad=False),
+                functions.avg_pool2d(q, 2, divisor_override=3),
+                functions.avg_pool3d(q.reshape(1, 2, 3, 5, 4), 2, 2, 1, ceil_mode=True),
+                functions.adaptive_avg_pool2d(q, (2, 3)),
+                functions.interpolate(q, scale_factor=2, mode="bilinear"),
+                functions.interpolate(q, size=(3, 9), mode="nearest"),
+                q.mean(-1),
+                q.mean((2, 3)),
+            )
+            return tuple(each.int_repr().contiguous() for each in results)
+
+        check(call, f"{dtype} {scale} {zero_point}")
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "qint8"])
+def test_numbers_of_channels(dtype: str) -> None:
+    """Scales are float64, of which no float32 is as near: products with integers are rounded once."""
+
+    def call(library: Any) -> Any:
+        scales = library.tensor([0.1, 0.7, 1 / 3], dtype=library.float64)
+        zero_points = library.tensor([3, 100, 7])
+        q = library.quantize_per_channel(numbers(library, 8, 3, 5), scales, zero_points, 1, getattr(library, dtype))
+        written = q.clone()
+        written.fill_(1.3)
+        return q.dequantize(), written.int_repr(), written.dequantize()
+
+    check(call, dtype)

@@ -254,7 +254,9 @@ def test_arguments_of_other_types():
         x.index_select(0, [0])
     with pytest.raises(RuntimeError, match=r"Expected dtype int32 or int64 .* but got opweave\.float32"):
         x.index_select(0, torch.tensor([0.0]))
-    with pytest.raises(IndexError, match=r"index contains 5 that is out of range for tensor of size \[3, 3\] at dimension 0"):
+    with pytest.raises(
+        IndexError, match=r"index contains 5 that is out of range for tensor of size \[3, 3\] at dimension 0"
+    ):
         x.index_select(0, torch.tensor([5]))
     with pytest.raises(TypeError, match=r"argument 'sparse_dim' \(position 1\) must be int, not float"):
         torch.ones(2).to_sparse(1.5)

@@ -18,8 +18,17 @@ from ..._dispatch.infer import infer
 from ..._dispatch.op import INPLACE, NEW, Op
 from ..._dispatch.ops import ops
 from .quantizer import PerChannel, PerTensor, Quantizer, quantized
-from .rules import KEPT, MOVED, bounded
-from .tensors import dequantize, is_quantized, memory_of, own_quantizer, quantize, with_quantizer
+from .rules import AVERAGES, KEPT, MOVED, bounded
+from .tensors import (
+    dequantize,
+    distances,
+    is_quantized,
+    memory_of,
+    own_quantizer,
+    quantize,
+    with_distances,
+    with_quantizer,
+)
 
 _FLOAT32 = EXPORTS["float32"]
 
@@ -30,7 +39,9 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if op.name in MOVED:
         return _stored(op, _moved(op, args, mode), args, out, mode)
     first = _first(args) if _first(args) is not None else out
-    if op.name in KEPT or (op.family == "compute" and sum(isinstance(each, Tensor) for each in args) == 1):
+    if op.name in AVERAGES or (op.family == "compute" and sum(isinstance(each, Tensor) for each in args) == 1):
+        return _stored(op, _averages(op, args, first), args, out, mode)
+    if op.name in KEPT:
         return _stored(op, _kept(op, args, own_quantizer(first), first.dtype), args, out, mode)
     quantizer = bounded(op.name, first.dtype)
     if quantizer is not None:
@@ -107,9 +118,8 @@ def _moved(op: Op, args: Sequence[Any], mode: int) -> Any:
     """The operator of the integers. What has the dtype of the integers is quantized as the first tensor is."""
     target = args[op.target] if mode == INPLACE or op.is_inplace else _first(args)
     quantizer, of = own_quantizer(target), target.dtype
-    keeps_channels = op.name in ("clone", "fill_")
-    if not (isinstance(quantizer, PerTensor) or keeps_channels):
-        raise RuntimeError(f"{op.name}() of quantized tensors is for those with one scale, but got {quantizer.scheme}")
+    if op.name != "clone":
+        _check_one_scale(op, quantizer)
 
     def integers(value: Any) -> Any:
         if is_quantized(value):
@@ -122,27 +132,32 @@ def _moved(op: Op, args: Sequence[Any], mode: int) -> Any:
     given = _each(args, integers, Tensor)
     for place, (_, _, types) in enumerate(op.params):
         if "Scalar" in types and isinstance(given[place], (int, float)):
-            given[place] = _integer(quantizer, given[place], of, target)
+            number = ops.full((), given[place], dtype=_FLOAT32)
+            given[place] = quantized(quantizer, number, of).item()
     result = redispatch(op, given, None, INPLACE if op.is_inplace else NEW, below="quantized")
     if op.is_inplace:
         return target
     return _wrapped(result, lambda each: with_quantizer(each, quantizer) if each.dtype is of.memory else each)
 
 
-def _integer(quantizer: Quantizer, number: float, of: Any, target: Any) -> Any:
-    """What stands for a number that is written to all elements."""
-    if isinstance(quantizer, PerTensor):
-        value = quantized(quantizer, ops.full((), number, dtype=_FLOAT32), of).item()
-        return value
-    raise RuntimeError("a number cannot be written to elements of several scales at once")
-
-
 def _kept(op: Op, args: Sequence[Any], quantizer: Quantizer, of: Any) -> Any:
     """The operator of the numbers; floating results are quantized."""
     result = redispatch(op, _each(args, dequantize), None, NEW, below="quantized")
-    if isinstance(quantizer, PerChannel) and op.family != "elementwise":
-        raise RuntimeError(f"{op.name}() of quantized tensors is for those with one scale, but got {quantizer.scheme}")
+    if op.family != "elementwise":
+        _check_one_scale(op, quantizer)
     return _wrapped(result, lambda each: quantize(each, quantizer, of) if each.dtype is _FLOAT32 else each)
+
+
+def _averages(op: Op, args: Sequence[Any], like: Any) -> Any:
+    """The operator of distances from the zero point; results are at these distances from it."""
+    _check_one_scale(op, own_quantizer(like))
+    result = redispatch(op, _each(args, distances), None, NEW, below="quantized")
+    return _wrapped(result, lambda each: with_distances(each, like) if each.dtype is _FLOAT32 else each)
+
+
+def _check_one_scale(op: Op, quantizer: Quantizer) -> None:
+    if not isinstance(quantizer, PerTensor):
+        raise RuntimeError(f"{op.name}() of quantized tensors is for those with one scale, but got {quantizer.scheme}")
 
 
 def _stored(op: Op, result: Any, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -238,13 +253,20 @@ def _empty_like(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     return with_quantizer(redispatch(op, given, None, mode, below="quantized"), own_quantizer(args[0]))
 
 
+def _fill(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    target, value = args
+    if not isinstance(own_quantizer(target), PerChannel):
+        return handle(op, args, out, mode)
+    number = dequantize(value) if is_quantized(value) else value
+    return target.copy_(ops.fill(ops.empty(target.shape, dtype=_FLOAT32, device=target.device), number))
+
+
 def _zero(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     return args[0].fill_(0.0)
 
 
 def _resize(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    if not isinstance(own_quantizer(args[0]), PerTensor):
-        raise RuntimeError(f"{op.name}() of quantized tensors is for those with one scale")
+    _check_one_scale(op, own_quantizer(args[0]))
     return redispatch(op, args, None, mode, below="quantized")
 
 
@@ -272,7 +294,7 @@ def _close(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 register("quantized", handle, composites=False)
-for _name in (MOVED | KEPT) & vars(ops).keys():
+for _name in (MOVED | KEPT | AVERAGES) & vars(ops).keys():
     if getattr(ops, _name).op.is_decomposable:
         register("quantized", handle, getattr(ops, _name).op)
 for _name, _handler in {
@@ -280,6 +302,7 @@ for _name, _handler in {
     "_to_copy": _to_copy,
     "empty_like": _empty_like,
     "zero_": _zero,
+    "fill_": _fill,
     "resize_": _resize,
     "item": _item,
     "equal": _equal,

@@ -1,7 +1,7 @@
 """Scales and zero points: an integer `i` in memory stands for the number `(i - zero_point) * scale`.
 
 A quantizer makes integers of numbers and numbers of integers, by the operators `_quantized_*` and `_dequantized_*`,
-and is never changed. Arithmetic is that of float32, whatever the precision in which scales are kept, as in torch.
+and is never changed. Arithmetic is that of float32, as in torch, but for numbers that integers of channels stand for.
 """
 
 from __future__ import annotations
@@ -83,9 +83,13 @@ class PerChannel:
         return self.zero_points.dtype is _FLOAT32
 
     def operands(self, elements: Any) -> Operands:
+        return Operands.of(*(self.over(elements, each) for each in (self.scales, self.zero_points)))
+
+    def over(self, elements: Any, numbers: Any) -> Any:
+        """Numbers of the channels, broadcast over the elements."""
         sizes = [1] * elements.ndim
-        sizes[self.axis] = -1
-        return Operands.of(*(each.to(elements.device).view(sizes) for each in (self.scales, self.zero_points)))
+        sizes[self.axis] = len(numbers)
+        return numbers.to(elements.device).view(sizes)
 
     @property
     def arguments(self) -> tuple[Any, Any, int]:
@@ -124,6 +128,9 @@ def dequantized(quantizer: Quantizer, integers: Any) -> Any:
     given = quantizer.operands(integers)
     if given.integer.is_floating_point():
         return (integers.to(_FLOAT32) - given.zero_point) * given.scale
+    if isinstance(quantizer, PerChannel):  # of which torch multiplies in the precision of its scales
+        scale = quantizer.over(integers, quantizer.scales)
+        return ((integers.to(EXPORTS["int32"]) - given.integer) * scale).to(_FLOAT32)
     return getattr(ops, f"_dequantized_{integers.dtype.name}")(integers, given.scale, given.integer)
 
 

@@ -59,7 +59,6 @@ KEPT = frozenset(
         "clamp_min",
         "clamp_max",
         "prelu",
-        "mean",
         "std",
         "nanmean",
         "pad",
@@ -68,11 +67,12 @@ KEPT = frozenset(
         "full_like",
         "rand_like",
         "randn_like",
-        "adaptive_avg_pool1d",
-        "avg_pool1d",
     ]
 )
 """Computed of the numbers; results are quantized as the first tensor is."""
+
+AVERAGES = frozenset(["mean", "adaptive_avg_pool1d", "avg_pool1d", "nn_avg_pool2d", "nn_avg_pool3d"])
+"""Computed, as the family `compute`, of the distances of integers from the zero point."""
 
 
 def bounded(name: str, of: dtype) -> PerTensor | None:

@@ -13,9 +13,12 @@ from ..._base.tensor_class import Tensor
 from ..._base.type_names import type_name
 from ..._C import lib
 from ..._handle import alias
-from .quantizer import Quantizer, dequantized, quantized
+from .quantizer import PerTensor, Quantizer, dequantized, quantized
 
-__all__ = ["dequantize", "dtype_of_memory", "is_quantized", "memory_of", "own_quantizer", "quantize", "with_quantizer"]
+__all__ = [
+    "dequantize", "distances", "dtype_of_memory", "is_quantized", "memory_of", "own_quantizer", "quantize",
+    "with_distances", "with_quantizer",
+]  # fmt: skip
 
 KEY = KEY_BITS["quantized"]
 _ATTRIBUTE = "_quantizer"
@@ -50,6 +53,20 @@ def dequantize(tensor: Any) -> Any:
 def quantize(values: Any, quantizer: Quantizer, of: dtype) -> Any:
     """Numbers of float32 as a quantized tensor, which has no history."""
     return with_quantizer(quantized(quantizer, values.detach(), of), quantizer)
+
+
+def distances(tensor: Any) -> Any:
+    """How far the integers are from the zero point, as float32. Of these averages are computed, and not of numbers, so
+    that no rounding of a product with the scale decides between two integers.
+    """
+    return dequantized(PerTensor(1.0, own_quantizer(tensor).arguments[1]), memory_of(tensor))
+
+
+def with_distances(values: Any, like: Any) -> Any:
+    """A tensor quantized as another one with one scale, whose integers are the nearest to these distances."""
+    quantizer = own_quantizer(like)
+    integers = quantized(PerTensor(1.0, quantizer.arguments[1]), values.detach(), like.dtype)
+    return with_quantizer(integers, quantizer)
 
 
 def dtype_of_memory(of: dtype) -> dtype | None:

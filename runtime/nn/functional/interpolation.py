@@ -12,7 +12,7 @@ from ... import _nn_functional, _operators
 from ..._base.dtypes import EXPORTS
 from ..._base.types import contiguous_format
 from ..._ops.memory_formats import keeps_memory_format, suggested_format
-from ..._tensor.quantized_methods import quantized_as
+from ..._tensor.quantized_methods import averaged
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -42,8 +42,8 @@ def interpolate(
     together, NotImplementedError for a mode that does not suit the number of dimensions or the dtype.
     """
     if input.is_quantized:
-        numbers = input.dequantize(), size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
-        resampled: Tensor = quantized_as(interpolate(*numbers), input)
+        options = size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        resampled: Tensor = averaged(input, lambda numbers: interpolate(numbers, *options))
         return resampled
     dims = input.ndim - 2
     _check_align(mode, align_corners, antialias, dims)
