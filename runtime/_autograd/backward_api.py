@@ -100,7 +100,8 @@ def grad(
     if any(each is None for each in gradients):
         if materialize_grads:
             gradients = [
-                _zeros_like(tensor) if each is None else each for each, tensor in zip(gradients, wanted, strict=True)
+                _zeros_like(tensor, create_graph) if each is None else each
+                for each, tensor in zip(gradients, wanted, strict=True)
             ]
         elif not allow_unused:
             unused = next(index for index, each in enumerate(gradients) if each is None)
@@ -211,5 +212,6 @@ def _without_names(grad: Any) -> Any:
     return with_keys(0, engine.NAMED, ops.alias, grad)
 
 
-def _zeros_like(tensor: Any) -> Any:
-    return tensor.new_zeros(tensor.shape)
+def _zeros_like(tensor: Any, create_graph: bool) -> Any:
+    """The gradient by what nothing depends on; as part of a graph it can be differentiated again, as others can."""
+    return tensor.new_zeros(tensor.shape).requires_grad_(create_graph)

@@ -225,8 +225,7 @@ def _before(node: Node, entry: _Arrived) -> None:
     hooks = hooks_of(node)
     entry.own = False  # a hook may keep what it is given
     for number, each in hooks.of_outputs.items():
-        if entry.grads[number] is not None:
-            entry.grads[number] = _hooked(each.values(), entry.grads[number])
+        entry.grads[number] = _hooked(each.values(), entry.grads[number])
     for number in hooks.retains:
         hooks.gradients[number] = _sum(hooks.gradients.get(number), entry.grads[number])
 
@@ -268,6 +267,8 @@ def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:
 
 
 def _check_hook(changed: Any, grad: Any) -> None:
+    if grad is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(changed, type(grad)):
         raise TypeError(f"expected Variable, but hook returned '{type_name(changed)}'")
     if changed.shape != grad.shape:
@@ -305,12 +306,24 @@ def _expands_to(shape: Any, wider: Any) -> bool:
 
 
 def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
-    """Adds to the gradient of a leaf, which keeps the tensor itself when nobody else can see it."""
+    """Adds to the gradient of a leaf what has arrived, which may be nothing, and calls the hooks."""
     variable = leaf.variable
-    if grad is None or (variable is not None and not variable._requires_grad):  # it was asked for when it was used
+    if variable is not None and not variable._requires_grad:  # it was asked for when it was used
         return
     if leaf.hooks is not None:
         (grad,) = _prehooked(leaf.hooks, [grad])
+    if grad is not None:
+        _add(leaf, variable, grad, own)
+    if leaf.accumulated_hooks:
+        for hook in [*leaf.accumulated_hooks.values()]:
+            hook(variable)
+    if leaf.hooks is not None:
+        for hook in [*leaf.hooks.after.values()]:
+            hook((), (grad,))
+
+
+def _add(leaf: AccumulateGrad, variable: Any, grad: Any, own: bool) -> None:
+    """The leaf keeps the tensor itself when nobody else can see it."""
     recording = not excluded() & AUTOGRAD
     if leaf.grad is None:
         if recording:
@@ -322,12 +335,6 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
         leaf.grad = leaf.grad + grad
     else:
         leaf.grad.add_(grad)
-    if leaf.accumulated_hooks:
-        for hook in [*leaf.accumulated_hooks.values()]:
-            hook(leaf.variable)
-    if leaf.hooks is not None:
-        for hook in [*leaf.hooks.after.values()]:
-            hook((), (grad,))
 
 
 def _is_sparse(tensor: Any) -> bool:

@@ -78,7 +78,7 @@ def attach(kind: type[Node], arguments: Sequence[Any], result: Any) -> Any:
     node.save(*arguments)
     if isinstance(result, (tuple, list)):
         _attach_all(node, result, inputs)
-    elif is_differentiable(result.dtype):
+    elif _has_history(result):
         _no_view_of_others(result, inputs)
         part_of_graph(result, node)
         if kind.kept_results:
@@ -125,6 +125,11 @@ def _class_for(kind: type[Node], result: Any) -> type[Node]:
     return kind.conjugating() if single and result.dtype.is_complex else kind
 
 
+def _has_history(result: Any) -> bool:
+    """Whether a result of a recorded call requires a gradient. Views of tensors of the inference mode do not."""
+    return is_differentiable(result.dtype) and not lib.storage_is_inference(lib.storage_of(result._h))
+
+
 def _no_view_of_others(result: Any, inputs: Sequence[Any]) -> None:
     """A view of what the call has made on its way is a tensor of its own: the node is the whole of its history."""
     base = result._base
@@ -133,13 +138,15 @@ def _no_view_of_others(result: Any, inputs: Sequence[Any]) -> None:
 
 
 def _attach_all(node: Node, results: Sequence[Any], inputs: Sequence[Any]) -> None:
-    node.metas = tuple([meta(result) for result in results])
     if node.kept_results:
         node.keep_results(results)
+    count = 0
     for number, result in enumerate(results):
-        if is_differentiable(result.dtype):
+        if _has_history(result):
             _no_view_of_others(result, inputs)
             set_edge(result, (node, number))
+            count = number + 1
+    node.metas = tuple([meta(result) for result in results[:count]])  # without indices, which have no gradients
 
 
 def call_inplace(op: Op, args: Sequence[Any]) -> Any:

@@ -25,8 +25,10 @@ def resized(tensor: Any, sizes: Sequence[int], memory_format: Any) -> Any:
     if tensor._requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     strides = None if memory_format is None else strides_in_order(sizes, memory_format.order)
-    if tuple(sizes) != tuple(shape_of(tensor._h)) and not lib.resize_(tensor._h, sizes, len(sizes)):
-        raise_pending()
+    if tuple(sizes) != tuple(shape_of(tensor._h)):
+        if not lib.resize_(tensor._h, sizes, len(sizes)):
+            raise_pending()
+        lib.count_write(tensor._h)
     if strides is not None and strides != tensor.stride():
         placed = lib.as_strided(tensor._h, sizes, strides, len(sizes), tensor.storage_offset(), -1)
         exchange(tensor, wrap(placed))

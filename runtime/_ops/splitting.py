@@ -41,9 +41,9 @@ def write_part(whole: Any, part: Any, src: Any) -> Any:
     return whole
 
 
-def even_parts(size: Any, tensor: Any, dim: int) -> list[tuple[int, int]]:
+def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int]]:
     """Return where the parts of a dimension begin, and their sizes: `size`, but for the last one."""
-    size, shape = operator.index(size), tensor.shape
+    size = operator.index(size)
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     extent = shape[wrap_dim(dim, len(shape))]

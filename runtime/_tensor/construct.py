@@ -92,20 +92,23 @@ def asarray(
     dtype: dtype | None = None,
     device: device | str | None = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> TensorType:
     """Return a tensor of the object's values, which shares its memory where that is possible and `copy` is not
     true.
 
-    Shape and dtype are those of the object, as `tensor` reads it, or `dtype`. Raises ValueError if `copy` is False
-    and the memory cannot be shared, and the errors of `tensor`.
+    Shape and dtype are those of the object, as `tensor` reads it, or `dtype`. A tensor that is given, or its copy,
+    keeps its history unless `requires_grad` is false: a leaf that is shared then requires no gradient itself any more.
+    Raises ValueError if `copy` is False and the memory cannot be shared, and the errors of `tensor`.
     """
     named = None if device is None else available(device)
     source = _as_array(obj, dtype, copy)
     result = _moved(source, named)
     if copy is False and result is not source:
         raise ValueError(f"can't alias tensor from device '{source.device}' to '{result.device}'.")
-    return result.detach().requires_grad_() if requires_grad else result
+    if requires_grad is None:
+        return result
+    return result.detach() if not (requires_grad or result.is_leaf) else result.requires_grad_(requires_grad)
 
 
 def _moved(tensor: Any, named: device | None) -> TensorType:

@@ -129,12 +129,17 @@ class FunctionNode(Node):
         kept = []
         for index, tensor in enumerate(self.to_save):
             number = next((n for n, result in enumerate(results) if result is tensor), None)
-            if number is not None and tensor is not None and tensor._edge is not None and tensor._edge[0] is self:
+            if number is not None and tensor is not None and self._is_output(tensor):
                 self.outputs[index] = number
                 tensor = tensor.detach()
             kept.append(tensor)
-        self.to_save = ()
+        self.to_save = self.dirty = self.not_differentiable = ()  # outputs among them refer to the node
         self.tensors, self.versions = tuple(kept), versions(tuple(kept))
+
+    def _is_output(self, tensor: Any) -> bool:
+        """True if the history of a result comes from the node: of a view that was written to by way of its base."""
+        edge = tensor._edge
+        return edge is not None and (edge[0] is self or _is_among(tensor, self.dirty))
 
     def name(self) -> str:
         return f"{self.function.__name__}Backward"
@@ -161,7 +166,10 @@ class FunctionNode(Node):
         return gradients
 
     def _zeros(self, number: int) -> Any:
-        shape, code, has_no_values = self.metas[number]
+        expected = self.metas[number]
+        if expected is None:
+            return None
+        shape, code, has_no_values = expected
         return ops.zeros(shape, dtype=BY_CODE[code], device=META if has_no_values else CPU)
 
 
@@ -225,8 +233,9 @@ class Function:
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 
 
-def _meta(result: Any) -> tuple[Any, int, bool]:
-    return meta(result) if isinstance(result, handles.Tensor) else ((), 0, False)
+def _meta(result: Any) -> Any:
+    """What gradients of an output are; None where it is no tensor, and has none."""
+    return meta(result) if isinstance(result, handles.Tensor) else None
 
 
 def _is_among(tensor: Any, others: Sequence[Any]) -> bool:

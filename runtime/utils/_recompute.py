@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .._autograd import engine
@@ -13,6 +13,8 @@ from .._autograd.backward_api import backward
 from .._autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from .._base.dtypes import get_default_dtype
 from .._tensor.tensor import Tensor
+from ..amp.autocast_mode import autocast
+from ..amp.autocast_state import get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..random import fork_rng, get_rng_state, set_rng_state
@@ -24,6 +26,26 @@ class CheckpointError(RuntimeError):
     """Raised where a function saves other tensors for backward when it is called again."""
 
 
+class _Settings:
+    """What the first call of a function has found set in its thread, and what the others are to find as well."""
+
+    def __init__(self, preserve_rng_state: bool) -> None:
+        self._random_state = get_rng_state() if preserve_rng_state else None
+        self._autocast: dict[str, Any] = {
+            "enabled": is_autocast_enabled("cpu"),
+            "dtype": get_autocast_dtype("cpu"),
+            "cache_enabled": is_autocast_cache_enabled(),
+        }
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Context for another call, which is recorded."""
+        with fork_rng(enabled=self._random_state is not None), autocast("cpu", **self._autocast), enable_grad():
+            if self._random_state is not None:
+                set_rng_state(self._random_state)
+            yield
+
+
 class ReentrantCheckpoint(Function):
     """A function as one node, whose backward calls the function again and runs backward through that."""
 
@@ -32,7 +54,7 @@ class ReentrantCheckpoint(Function):
         if not any(isinstance(value, Tensor) and value.requires_grad for value in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
         ctx.run_function = function
-        ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.settings = _Settings(preserve_rng_state)
         ctx.other_arguments = [None if isinstance(value, Tensor) else value for value in args]
         ctx.tensor_indices = [index for index, value in enumerate(args) if isinstance(value, Tensor)]
         ctx.save_for_backward(*(args[index] for index in ctx.tensor_indices))
@@ -50,11 +72,8 @@ class ReentrantCheckpoint(Function):
         inputs = list(ctx.other_arguments)
         for index, tensor in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
             inputs[index] = tensor.detach().requires_grad_(tensor.requires_grad)
-        with fork_rng(enabled=ctx.random_state is not None):
-            if ctx.random_state is not None:
-                set_rng_state(ctx.random_state)
-            with enable_grad():
-                outputs = ctx.run_function(*inputs)
+        with ctx.settings.restored():
+            outputs = ctx.run_function(*inputs)
         results = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
         pairs = [
             (result, grad)
@@ -114,7 +133,7 @@ class Recomputation:
         early_stop: bool,
     ) -> None:
         self._function, self._args, self._kwargs = function, args, kwargs
-        self._random_state = get_rng_state() if preserve_rng_state else None
+        self._settings = _Settings(preserve_rng_state)
         self._context, self._checks, self._early_stop = context, checks, early_stop
         self._placeholders: list[weakref.ref[_Placeholder]] = []
         self._descriptions: list[dict[str, Any]] = []
@@ -189,11 +208,8 @@ class Recomputation:
 
         args = self._arguments()
         try:
-            with fork_rng(enabled=self._random_state is not None):
-                if self._random_state is not None:
-                    set_rng_state(self._random_state)
-                with self._context, saved_tensors_hooks(pack, lambda tensor: tensor), enable_grad():
-                    self._function(*args, **self._kwargs)
+            with self._settings.restored(), self._context, saved_tensors_hooks(pack, lambda tensor: tensor):
+                self._function(*args, **self._kwargs)
         except _Enough:
             pass
         self._check(descriptions)

@@ -310,3 +310,22 @@ def test_warnings() -> None:
         checkpoint_sequential([opweave.sin], 1, matrix(opweave))
     with pytest.warns(UserWarning, match="None of the inputs have requires_grad=True"):
         checkpoint(opweave.sin, matrix(opweave).detach(), use_reentrant=True)
+
+
+@BOTH
+@pytest.mark.parametrize("within", [False, True])
+def test_the_function_is_called_again_under_the_same_autocast(use_reentrant: bool, within: bool) -> None:
+    x, weight = opweave.ones(2, 2, requires_grad=True), opweave.ones(2, 2, requires_grad=True)
+    dtypes = []
+
+    def function(x: Any) -> Any:
+        product = x @ weight
+        dtypes.append(product.dtype)
+        return product * product
+
+    with opweave.autocast("cpu", dtype=opweave.bfloat16, enabled=within):
+        result = checkpoint(function, x, use_reentrant=use_reentrant)
+    with opweave.autocast("cpu", dtype=opweave.bfloat16, enabled=not within):
+        result.sum().backward()
+    assert dtypes == [opweave.bfloat16 if within else opweave.float32] * 2
+    assert x.grad.tolist() == [[8, 8], [8, 8]]

@@ -104,3 +104,12 @@ def test_as_a_decorator() -> None:
     result = predict(ow.ones(2, requires_grad=True))
     assert result.is_inference()
     assert not result.requires_grad
+
+
+def test_views_of_inference_tensors_require_no_gradient() -> None:
+    with ow.inference_mode():
+        x = ow.ones(2, requires_grad=True)
+        within = x[:]
+    views = [within, x[:], x.view(2), x.unbind()[0], x.split(1)[0], x.expand(3, 2), x.unsqueeze(0), within[:]]
+    assert not any(view.requires_grad for view in views)
+    assert (x * 1).requires_grad

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import opweave as ow
@@ -229,3 +231,54 @@ def test_a_gradient_that_is_no_tensor() -> None:
 
     with pytest.raises(RuntimeError, match="expected Variable or None"):
         Three.apply(ow.ones(1, requires_grad=True)).sum().backward()
+
+
+def test_outputs_that_are_no_tensors_have_no_gradients() -> None:
+    seen: list[Any] = []
+
+    class Several(ow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1, 5, None, ow.tensor([1, 2])
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            seen.extend(grads)
+            return grads[0]
+
+    Several.apply(ow.ones(2, requires_grad=True))[0].sum().backward()
+    assert seen[1:3] == [None, None]
+    assert [seen[0].tolist(), seen[3].tolist()] == [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("is_view", [False, True])
+def test_saved_inputs_that_were_overwritten_make_no_cycle(is_view: bool) -> None:
+    class Increment(ow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, witness: Any) -> Any:
+            x.add_(1)
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            ctx.witness = witness
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * ctx.saved_tensors[0], None
+
+    class Witness:
+        pass
+
+    gc.disable()
+    try:
+        witness = Witness()
+        alive = weakref.ref(witness)
+        leaf = ow.ones(2, requires_grad=True)
+        product = leaf * 1
+        result = Increment.apply(product[:] if is_view else product, witness)
+        result.sum().backward()
+        assert leaf.grad.tolist() == [2, 2]
+        del witness, product, result
+        assert alive() is None
+    finally:
+        gc.enable()

@@ -183,6 +183,13 @@ y = g(2, 3); net(y).sum().backward(); y.grad
 ---
 seen = []; net.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go))); net(x(2, 3)).sum().backward(); seen
 ---
+class Product(nn.Module):
+    def forward(self, a, b):
+        seen.append((a.requires_grad, b.requires_grad))
+        return a * b
+seen = []; m = Product(); m.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go)))
+m(x(2), g(2)).sum().backward(); seen
+---
 net.register_full_backward_hook(lambda m, gi, go: gi); net.register_backward_hook(lambda m, gi, go: None)
 ---
 seen = []; handle = L.nn.modules.module.register_module_forward_hook(lambda m, args, out: seen.append(type(m).__name__))

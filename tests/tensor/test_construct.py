@@ -267,3 +267,27 @@ def test_the_interpreter_ends_quietly_with_tensors_left() -> None:
     )
     done = subprocess.run([sys.executable, "-X", "dev", "-c", program], check=True, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("copy", [None, True, False])
+def test_asarray_of_a_tensor_with_a_history(copy: bool | None) -> None:
+    leaf = opweave.ones(2, requires_grad=True)
+    product = leaf * 2
+    for wanted in (None, True):
+        result = opweave.asarray(product, copy=copy, requires_grad=wanted)
+        assert (result is product) == (not copy)
+        result.sum().backward(retain_graph=True)
+    assert leaf.grad.tolist() == [4, 4]
+    result = opweave.asarray(product, copy=copy, requires_grad=False)
+    assert not result.requires_grad
+    assert product.requires_grad
+
+
+def test_asarray_changes_leaves_that_it_shares() -> None:
+    leaf = opweave.ones(2)
+    assert opweave.asarray(leaf, requires_grad=True) is leaf
+    assert leaf.requires_grad
+    assert opweave.asarray(leaf, copy=True, requires_grad=False) is not leaf
+    assert leaf.requires_grad
+    assert opweave.asarray(leaf, requires_grad=False) is leaf
+    assert not leaf.requires_grad

@@ -6,7 +6,7 @@
 static PyObject *refresh;
 
 int ow_follows_base(const owner *of, const ow_tensor *t) {
-    if (!of->base || ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return 0;
+    if (!of->base || ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING || t->storage->flags & OW_STORAGE_INFERENCE) return 0;
     const ow_tensor *base = ow_any_tensor(of->base);
     return base && base->keys & OW_KEY_AUTOGRAD;
 }

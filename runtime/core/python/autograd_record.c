@@ -157,7 +157,7 @@ PyObject *ow_recorded(PyObject *result, long number, PyObject *const *arguments,
     }
     if (!of.kind) return result;
     const ow_tensor *t = ow_any_tensor(result);
-    if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
+    if (t && (ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING || t->storage->flags & OW_STORAGE_INFERENCE)) return result;
     if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || ow_packing())
         return attached_by_python(result, number, arguments, n);
     PyObject *self = new_node(&of, result, arguments, n);

@@ -22,9 +22,8 @@ def _passed_on(tensors: list[Any]) -> tuple[Any, ...]:
         class Identity(Function):
             @staticmethod
             def forward(ctx: Any, *values: Any) -> Any:
-                ctx.set_materialize_grads(False)
                 ctx.mark_non_differentiable(*(each for each in values if not each.requires_grad))
-                return tuple(each.detach() for each in values)
+                return values
 
             @staticmethod
             def backward(ctx: Any, *grads: Any) -> Any:
