@@ -166,7 +166,7 @@ class FunctionNode(Node):
         return gradients
 
     def _zeros(self, number: int) -> Any:
-        expected = self.metas[number]
+        expected: Any = self.metas[number]
         if expected is None:
             return None
         shape, code, has_no_values = expected

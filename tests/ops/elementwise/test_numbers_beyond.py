@@ -89,6 +89,16 @@ def test_filling_refuses(dtype, number):
             function()
 
 
+def test_the_only_element_of_halves_becomes_infinite():
+    assert pair(HALF)[:1].fill_(7e4).tolist() == [math.inf]
+    assert pair(opweave.bfloat16)[0].fill_(-1e39).item() == -math.inf
+    for number in (1e50, 1j):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            pair(F32)[:1].fill_(number)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        pair(HALF)[:1].fill_(1j)
+
+
 def test_integers_of_64_bits_fit_floats():
     assert pair(F32).fill_(2**63).tolist() == [2.0**63, 2.0**63]
     assert opweave.full_like(pair(F32), 2**64 - 1).tolist() == [2.0**64, 2.0**64]

@@ -35,10 +35,12 @@ int ow_core_copy(ow_call *c) {
     return written(c, ow_copy(c->out, from));
 }
 
-/* Of a tensor the number is converted as elements are: beyond the dtype it becomes infinite, or wraps. */
+/* Of a tensor the number is converted as elements are: beyond the dtype it becomes infinite, or wraps. So is, as in torch, a
+ * number for the only element of a tensor of halves. */
 int ow_core_fill(ow_call *c) {
     ow_tensor *value = c->inputs[1];
-    if (value->flags & OW_NUMBER) return written(c, ow_fill(c->out, value));
+    int one_half = c->out->numel == 1 && (c->out->dtype == OW_FLOAT16 || c->out->dtype == OW_BFLOAT16);
+    if (value->flags & OW_NUMBER && (!one_half || ow_dtype_kinds[value->dtype] == OW_KIND_COMPLEX)) return written(c, ow_fill(c->out, value));
     if (!value->ndim) return written(c, ow_copy(c->out, value));
     ow_fail(OW_RUNTIME_ERROR, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
     return 0;
