@@ -6,7 +6,31 @@ Modules are imported when a name of theirs is first asked for: a program that co
 import sys as _sys
 from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
+
+if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cannot compute
+    from .._autograd import anomaly_mode as anomaly_mode
+    from .._autograd import grad_mode as grad_mode
+    from .._autograd.anomaly_mode import detect_anomaly as detect_anomaly
+    from .._autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+    from .._autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+    from .._autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
+    from .._autograd.backward_api import backward as backward
+    from .._autograd.backward_api import grad as grad
+    from .._autograd.grad_mode import enable_grad as enable_grad
+    from .._autograd.grad_mode import inference_mode as inference_mode
+    from .._autograd.grad_mode import is_grad_enabled as is_grad_enabled
+    from .._autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+    from .._autograd.grad_mode import no_grad as no_grad
+    from .._autograd.grad_mode import set_grad_enabled as set_grad_enabled
+    from .._autograd.node import Node as Node
+    from . import function as function
+    from . import functional as functional
+    from . import graph as graph
+    from .function import Function as Function
+    from .gradcheck import gradcheck as gradcheck
+    from .gradcheck import gradgradcheck as gradgradcheck
 
 _MODULES = {
     "backward": ".._autograd.backward_api",
@@ -34,7 +58,8 @@ _SUBMODULES = {
     "graph": ".graph",
 }
 
-__all__ = [*_MODULES]
+if not _TYPE_CHECKING:
+    __all__ = [*_MODULES]
 
 
 class _Namespace(_ModuleType):

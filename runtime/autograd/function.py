@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._autograd import saved_tensors
 from .._autograd.grad_mode import is_grad_enabled, no_grad
@@ -183,22 +183,29 @@ class Function:
 
     __module__ = "opweave.autograd"
 
-    @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+    if TYPE_CHECKING:  # derived classes have arguments of their own
+        forward: Callable[..., Any]
+        setup_context: Callable[..., Any]
+        backward: Callable[..., Any]
+        vjp: Callable[..., Any]
+    else:
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        raise NotImplementedError("setup_context is not implemented.")
+        @staticmethod
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+            raise NotImplementedError("setup_context is not implemented.")
 
-    vjp = backward
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+                "backward mode AD."
+            )
+
+        vjp = backward
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError("an autograd function is not called itself: use `apply`, with static forward and backward")

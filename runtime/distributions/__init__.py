@@ -1,24 +1,10 @@
 """opweave.distributions: probability distributions, as in torch.distributions. A seed draws the same numbers."""
 
+# ruff: noqa: F405 (the names in __all__ are those of the modules, in full for type checkers)
 from __future__ import annotations
 
-from . import (
-    bounded,
-    classes,
-    composed,
-    constraints,
-    discrete,
-    gamma_family,
-    kl_moments,  # noqa: F401 (registers divergences)
-    lkj_cholesky,
-    matrices,
-    mixture_same_family,
-    real_valued,
-    relaxed,
-    shares,
-    transformed,
-    transforms,
-)
+from . import constraints, transforms
+from . import kl_moments as kl_moments  # registers divergences
 from .bounded import *  # noqa: F403
 from .classes import *  # noqa: F403
 from .composed import *  # noqa: F403
@@ -37,20 +23,19 @@ from .shares import *  # noqa: F403
 from .transformed import *  # noqa: F403
 from .transforms import *  # noqa: F403
 
-__all__ = ["Distribution", "ExponentialFamily", "biject_to", "constraints", "kl_divergence", "register_kl"]
-__all__ += ["transform_to", "transforms"]
-__all__ += bounded.__all__
-__all__ += classes.__all__
-__all__ += composed.__all__
-__all__ += discrete.__all__
-__all__ += gamma_family.__all__
-__all__ += lkj_cholesky.__all__
-__all__ += matrices.__all__
-__all__ += mixture_same_family.__all__
-__all__ += real_valued.__all__
-__all__ += relaxed.__all__
-__all__ += shares.__all__
-__all__ += transformed.__all__
-__all__ += transforms.__all__
+__all__ = [
+    "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "CatTransform", "Categorical", "Cauchy",
+    "Chi2", "ComposeTransform", "ContinuousBernoulli", "CorrCholeskyTransform", "CumulativeDistributionTransform",
+    "Dirichlet", "Distribution", "ExpRelaxedCategorical", "ExpTransform", "Exponential", "ExponentialFamily",
+    "FisherSnedecor", "Gamma", "GeneralizedPareto", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
+    "IndependentTransform", "InverseGamma", "Kumaraswamy", "LKJCholesky", "Laplace", "LogNormal", "LogisticNormal",
+    "LogitRelaxedBernoulli", "LowRankMultivariateNormal", "LowerCholeskyTransform", "MixtureSameFamily",
+    "Multinomial", "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical",
+    "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "PositiveDefiniteTransform", "PowerTransform",
+    "RelaxedBernoulli", "RelaxedOneHotCategorical", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+    "SoftplusTransform", "StackTransform", "StickBreakingTransform", "StudentT", "TanhTransform", "Transform",
+    "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart", "biject_to", "constraints",
+    "identity_transform", "kl_divergence", "register_kl", "transform_to", "transforms",
+]  # fmt: skip
 
 globals().update(named_modules(__name__, [each for name in __all__ if isinstance(each := globals()[name], type)]))

@@ -8,6 +8,7 @@ from typing import Any
 from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.dtypes import EXPORTS
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, Symmetric
 from .real_valued import Normal, Uniform
@@ -47,23 +48,23 @@ class Kumaraswamy(TransformedDistribution):
         return b * (a.lgamma() + b.lgamma() - (a + b).lgamma()).exp()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self._moment(1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values; NaN where a concentration is below one."""
         a, b = self.concentration1, self.concentration0
         logarithm = b.reciprocal() * (-b).log1p() - (-b * a).log1p()
         return logarithm.exp().masked_fill((b < 1) | (a < 1), math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self._moment(2) - self.mean.square()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         a, b = self.concentration1, self.concentration0
         harmonic = (b + 1).digamma() + euler_constant
@@ -121,7 +122,7 @@ class GeneralizedPareto(Distribution):
         """Return samples with gradients."""
         return self.icdf(ops.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         z = (self._checked(value) - self.loc) / self.scale
         zero, power = self._split()
@@ -138,11 +139,11 @@ class GeneralizedPareto(Distribution):
         """Return the logarithms of the probabilities of values that are not larger."""
         return (-self.log_survival_function(value).exp()).log1p()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return self.log_cdf(value).exp()
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         zero, power = self._split()
         logarithm = (-value).log1p()
@@ -150,24 +151,24 @@ class GeneralizedPareto(Distribution):
         return ops.where(zero, self.loc - self.scale * logarithm, grown)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations; NaN for concentrations from one on."""
         valid = self.concentration < 1
         return ops.where(valid, self.loc + self.scale / (1 - ops.where(valid, self.concentration, 0.5)), math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances; NaN for concentrations from one half on."""
         valid = self.concentration < 0.5
         power = ops.where(valid, self.concentration, 0.25)
         return ops.where(valid, self.scale.square() / ((1 - power).square() * (1 - 2 * power)), math.nan)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.loc
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return self.scale.log() + self.concentration + 1
 
@@ -230,12 +231,12 @@ class VonMises(Symmetric):
             turned = (result + math.pi + self.loc.to(result.dtype)) % (2 * math.pi) - math.pi
             return turned.to(self.loc.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         toward = self.concentration * (self._checked(value) - self.loc).cos()
         return toward - math.log(2 * math.pi) - _log_bessel(self.concentration, 0)
 
     @lazy_property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The circular variances."""
         return 1 - (_log_bessel(self.concentration, 1) - _log_bessel(self.concentration, 0)).exp()

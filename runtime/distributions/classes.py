@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _operators as ops
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .discrete import Binomial, ByProbability
 from .distribution import Distribution
@@ -43,17 +44,17 @@ class Categorical(ByProbability):
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations: NaN, as classes have no order."""
         return self._param.new_full(self._extended_shape(), math.nan)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable classes."""
         return self.probs.argmax(-1)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances: NaN."""
         return self._param.new_full(self._extended_shape(), math.nan)
 
@@ -64,21 +65,21 @@ class Categorical(ByProbability):
         drawn = ops.multinomial(rows, sample_shape.numel(), True).T
         return drawn.reshape(self._extended_shape(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of classes."""
         value = self._checked(value).long().unsqueeze(-1)
         shape = ops.broadcast_tensors([value, self.logits])[0].shape
         logits = self.logits.expand(shape)
         return logits.gather(-1, value.expand(shape)[..., :1]).squeeze(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         from .._base.finfo import finfo
 
         logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return all classes."""
         values = ops.arange(self._num_events).view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
@@ -119,18 +120,18 @@ class OneHotCategorical(_OfCategorical):
     has_enumerate_support = True
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         best = self.probs.argmax(-1, keepdim=True)
         return ops.zeros_like(self.probs.detach()).scatter_(-1, best, 1.0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.probs * (1 - self.probs)
 
@@ -139,15 +140,15 @@ class OneHotCategorical(_OfCategorical):
         drawn = self._categorical.sample(sample_shape)
         return (drawn.unsqueeze(-1) == ops.arange(self._event_shape[0])).to(self.probs.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         return self._categorical.log_prob(self._checked(value).max(-1)[1])
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return self._categorical.entropy()
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return all rows."""
         n = self._event_shape[0]
         values = ops.eye(n, dtype=self.probs.dtype).view(n, *(1,) * len(self._batch_shape), n)
@@ -187,12 +188,12 @@ class Multinomial(_OfCategorical):
         return constraints.multinomial(self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.probs * self.total_count
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.total_count * self.probs * (1 - self.probs)
 
@@ -204,14 +205,14 @@ class Multinomial(_OfCategorical):
         counts = drawn.new_zeros(self._extended_shape(sample_shape))
         return counts.scatter_add_(-1, drawn, ops.ones_like(drawn)).type_as(self.probs)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         value = self._checked(value)
         logits, value = ops.broadcast_tensors([self.logits, value])
         logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
         return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + (logits * value).sum(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         n = ops.scalar_tensor(float(self.total_count), dtype=self.probs.dtype)
         counts = Binomial(self.total_count, self.probs).enumerate_support(False)[1:]

@@ -8,6 +8,7 @@ from typing import Any
 from .. import _operators as ops
 from .. import linalg
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, Symmetric
 from .utils import standard_normal, sum_rightmost
@@ -62,17 +63,17 @@ class Independent(Distribution):
         return constraints.independent(self.base_dist.support, count) if count else self.base_dist.support
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.base_dist.mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.base_dist.mode
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.base_dist.variance
 
@@ -84,11 +85,11 @@ class Independent(Distribution):
         """Return samples with gradients."""
         return self.base_dist.rsample(sample_shape)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
@@ -195,7 +196,7 @@ class MultivariateNormal(Symmetric):
         return given if given is not None else self._tril.cholesky_inverse()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances of the components."""
         return self._tril.square().sum(-1)
 
@@ -204,14 +205,14 @@ class MultivariateNormal(Symmetric):
         eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
         return self.loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         apart = self._checked(value) - self.loc
         tril = self._tril.expand((*apart.shape[:-1], *self._tril.shape[-2:]))
         constant = self._event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (constant + mahalanobis(tril, apart)) - half_log_det(self._tril)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det(self._tril)
 

@@ -8,6 +8,7 @@ from typing import Any
 from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import lazy_property, logits_to_probs, probs_to_logits, shape_of
@@ -46,7 +47,7 @@ class ByProbability(Distribution):
     @property
     def param_shape(self) -> Size:
         """The shape of parameters."""
-        return self._param.size()  # type: ignore[no-any-return]
+        return self._param.size()
 
     def _new(self, *args: Any, **kwargs: Any) -> Any:
         return self._param.new(*args, **kwargs)
@@ -73,17 +74,17 @@ class Bernoulli(ByProbability, ExponentialFamily):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values; NaN where both are."""
         return (self.probs >= 0.5).to(self.probs.dtype).masked_fill(self.probs == 0.5, math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.probs * (1 - self.probs)
 
@@ -92,18 +93,18 @@ class Bernoulli(ByProbability, ExponentialFamily):
         with no_grad():
             return ops.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         value = self._checked(value)
         one, zero = self._log_probs()
         return value * one + (1 - value) * zero
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         one, zero = self._log_probs()
         return -(self.probs * one + (1 - self.probs) * zero)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return zeros and ones."""
         values = ops.arange(2, dtype=self._param.dtype).view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
@@ -122,17 +123,17 @@ class Geometric(ByProbability):
             raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive but found {self.probs}")
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return 1 / self.probs - 1
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values: zeros."""
         return ops.zeros_like(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return (1 / self.probs - 1) / self.probs
 
@@ -145,13 +146,13 @@ class Geometric(ByProbability):
             u = self.probs.new_empty(shape).uniform_(finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         value, probs = ops.broadcast_tensors([self._checked(value), self.probs])
         zero = (probs == 1) & (value == 0)
         return value * (-probs.masked_fill(zero, 0)).log1p() + self.probs.log()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         one, zero = self._log_probs()
         return -(self.probs * one + (1 - self.probs) * zero) / self.probs
@@ -175,17 +176,17 @@ class Binomial(ByProbability):
         return constraints.integer_interval(0, self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.total_count * self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.total_count * self.probs * (1 - self.probs)
 
@@ -195,14 +196,14 @@ class Binomial(ByProbability):
         with no_grad():
             return ops.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         value, count = self._checked(value), self.total_count
         ways = (count + 1).lgamma() - (value + 1).lgamma() - (count - value + 1).lgamma()
         _, failure = self._log_probs()
         return value * self.logits + ways + count * failure
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return all counts. Raises NotImplementedError where `total_count` is not one number."""
         most = int(self.total_count.max().item())
         if int(self.total_count.min().item()) != most:
@@ -210,7 +211,7 @@ class Binomial(ByProbability):
         values = ops.arange(1 + most, dtype=self._param.dtype).view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies. Raises NotImplementedError where `total_count` is not one number."""
         logarithms = self.log_prob(self.enumerate_support(False))
         return -(logarithms.exp() * logarithms).sum(0)
@@ -233,17 +234,17 @@ class NegativeBinomial(ByProbability):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.total_count * self.logits.exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.mean / (-self.logits).sigmoid()
 
@@ -255,7 +256,7 @@ class NegativeBinomial(ByProbability):
             rate = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
             return ops.poisson(rate)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         value = self._checked(value)
         one, zero = self._log_probs()
@@ -274,17 +275,17 @@ class Poisson(ExponentialFamily):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.rate
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.rate.floor()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.rate
 
@@ -293,7 +294,7 @@ class Poisson(ExponentialFamily):
         with no_grad():
             return ops.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
         rate, value = ops.broadcast_tensors([self.rate, self._checked(value)])
         return value.xlogy(rate) - rate - (value + 1).lgamma()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._autograd.grad_mode import no_grad
-from .._base.tensor_class import Tensor
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .utils import lazy_property
 
@@ -91,22 +91,22 @@ class Distribution:
         """What a derived class expands besides."""
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         raise NotImplementedError
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         raise NotImplementedError(f"{self.__class__} does not implement mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         raise NotImplementedError
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviations."""
         return self.variance.sqrt()
 
@@ -119,31 +119,31 @@ class Distribution:
         """Return samples that have gradients by the parameters. Raises NotImplementedError where there are none."""
         raise NotImplementedError(f"{type(self).__name__} has no rsample()")
 
-    def sample_n(self, n: int) -> Any:
+    def sample_n(self, n: int) -> Tensor:
         """Return n samples."""
         return self.sample((n,))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities, or probabilities, of values."""
         raise NotImplementedError
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         raise NotImplementedError
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         raise NotImplementedError
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return all values that samples may have, along a new first dimension."""
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         raise NotImplementedError
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> Tensor:
         """Return the exponentials of the entropies."""
         return self.entropy().exp()
 
@@ -192,12 +192,12 @@ class Symmetric(Distribution):
     loc: Any
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.loc
 

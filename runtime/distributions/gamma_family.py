@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _operators as ops
 from .._base.finfo import finfo
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import shape_of
@@ -29,17 +30,17 @@ class Gamma(ExponentialFamily):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.concentration / self.rate
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return ((self.concentration - 1) / self.rate).clamp(min=0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.concentration / self.rate.square()
 
@@ -50,16 +51,16 @@ class Gamma(ExponentialFamily):
         drawn.detach().clamp_(min=finfo(drawn.dtype).tiny)
         return drawn
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value, a, rate = self._checked(value), self.concentration, self.rate
         return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return ops.igamma(self.concentration, self.rate * self._checked(value))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         a = self.concentration
         return a - self.rate.log() + a.lgamma() + (1.0 - a) * a.digamma()
@@ -92,17 +93,17 @@ class InverseGamma(Distribution):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return ops.where(self.concentration > 1, self.rate / (self.concentration - 1), math.inf)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.rate / (self.concentration + 1)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         a = self.concentration
         return ops.where(a > 2, self.rate.square() / ((a - 1).square() * (a - 2)), math.inf)
@@ -111,17 +112,17 @@ class InverseGamma(Distribution):
         """Return samples with gradients."""
         return Gamma(self.concentration, self.rate, validate_args=False).rsample(sample_shape).reciprocal()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         inverse = Gamma(self.concentration, self.rate, validate_args=False)
         return inverse.log_prob(value.reciprocal()) - 2 * value.log()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return 1 - Gamma(self.concentration, self.rate, validate_args=False).cdf(self._checked(value).reciprocal())
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         a = self.concentration
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
@@ -139,22 +140,22 @@ class Exponential(ExponentialFamily):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.rate.reciprocal()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values: zeros."""
         return ops.zeros_like(self.rate)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviations."""
         return self.rate.reciprocal()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.rate.pow(-2)
 
@@ -162,18 +163,18 @@ class Exponential(ExponentialFamily):
         """Return samples with gradients."""
         return self.rate.new_empty(self._extended_shape(sample_shape)).detach().exponential_() / self.rate
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         return self.rate.log() - self.rate * self._checked(value)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return 1 - (-self.rate * self._checked(value)).exp()
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         return -(-value).log1p() / self.rate
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return 1.0 - self.rate.log()

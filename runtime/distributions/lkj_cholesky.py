@@ -9,6 +9,7 @@ from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.finfo import finfo
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .shares import Beta
@@ -56,7 +57,7 @@ class LKJCholesky(Distribution):
             left = (1 - rows.square().sum(-1)).clamp(min=finfo(rows.dtype).tiny).sqrt()
             return rows + left.diag_embed()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         diagonal = self._checked(value).diagonal(dim1=-1, dim2=-2)[..., 1:]
         powers = self.dim - ops.arange(2, self.dim + 1) + 2 * (self.concentration - 1).unsqueeze(-1)

@@ -11,6 +11,7 @@ from .. import linalg
 from .._base.finfo import finfo
 from .._base.shapes import broadcast_shapes
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .composed import _tril_of_inverse, half_log_det, mahalanobis
 from .distribution import ExponentialFamily, Symmetric
@@ -66,7 +67,7 @@ class LowRankMultivariateNormal(Symmetric):
         self._capacitance_tril = linalg.cholesky(_plus_identity(scaled @ self.cov_factor))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances of the components."""
         return self.cov_factor.square().sum(-1) + self.cov_diag
 
@@ -105,12 +106,12 @@ class LowRankMultivariateNormal(Symmetric):
         own = standard_normal(shape, self.loc.dtype)
         return self.loc + (self.cov_factor @ factors.unsqueeze(-1)).squeeze(-1) + self.cov_diag.sqrt() * own
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         lengths = self._mahalanobis(self._checked(value) - self.loc)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._log_det() + lengths)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det())
 
@@ -192,18 +193,18 @@ class Wishart(ExponentialFamily):
         return self._tril.cholesky_inverse()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.df[..., None, None] * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values; NaN where there are too few degrees of freedom."""
         factor = self.df - self._event_shape[-1] - 1
         return factor.masked_fill(factor <= 0, math.nan)[..., None, None] * self.covariance_matrix
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances of the elements."""
         matrix = self.covariance_matrix
         diagonal = matrix.diagonal(dim1=-2, dim2=-1)
@@ -243,7 +244,7 @@ class Wishart(ExponentialFamily):
         dims = tuple(range(-len(self._batch_shape), 0))
         return condition.any(dims) if dims else condition
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         df, n = self.df, self._event_shape[-1]
@@ -252,7 +253,7 @@ class Wishart(ExponentialFamily):
         norm = df * (n * math.log(2) / 2 + half_log_det(self._tril)) + (df / 2).mvlgamma(n)
         return (df - n - 1) / 2 * linalg.slogdet(value)[1] - trace / 2 - norm
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         df, n = self.df, self._event_shape[-1]
         size = (n + 1) * (n * math.log(2) / 2 + half_log_det(self._tril)) + (df / 2).mvlgamma(n) + df * n / 2

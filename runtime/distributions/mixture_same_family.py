@@ -6,6 +6,7 @@ from typing import Any
 
 from .._autograd.grad_mode import no_grad
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .classes import Categorical
 from .distribution import Distribution
@@ -58,12 +59,12 @@ class MixtureSameFamily(Distribution):
         return probs.reshape((*probs.shape, *(1,) * len(self._event_shape)))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         dim, parts = -1 - len(self._event_shape), self.component_distribution
         apart = parts.mean - self.mean.unsqueeze(dim)
@@ -72,12 +73,12 @@ class MixtureSameFamily(Distribution):
     def _spread(self, value: Any) -> Any:
         return value.unsqueeze(-1 - len(self._event_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         parts = self.component_distribution.log_prob(self._spread(self._checked(value)))
         return (parts + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return (self.component_distribution.cdf(self._spread(value)) * self.mixture_distribution.probs).sum(-1)
 

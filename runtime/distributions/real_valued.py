@@ -8,6 +8,7 @@ from typing import Any
 from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.finfo import finfo
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, Symmetric
 from .utils import shape_of, standard_normal
@@ -31,12 +32,12 @@ class Normal(_LocationScale, ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`."""
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviations."""
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.scale.square()
 
@@ -50,20 +51,20 @@ class Normal(_LocationScale, ExponentialFamily):
         """Return samples with gradients."""
         return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         return -((value - self.loc) ** 2) / (2 * self.variance) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return 0.5 * (1 + ((self._checked(value) - self.loc) * self.scale.reciprocal() / math.sqrt(2)).erf())
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         return self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
 
@@ -72,12 +73,12 @@ class Laplace(_LocationScale):
     """The distribution of Laplace around `loc`."""
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return 2 * self.scale.square()
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviations."""
         return math.sqrt(2) * self.scale
 
@@ -87,21 +88,21 @@ class Laplace(_LocationScale):
         u = self.loc.new_empty(self._extended_shape(sample_shape)).detach().uniform_(limits.eps - 1, 1)
         return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         return -(2 * self.scale).log() - (self._checked(value) - self.loc).abs() / self.scale
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         apart = self._checked(value) - self.loc
         return 0.5 - 0.5 * apart.sign() * (-apart.abs() / self.scale).expm1()
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         term = value - 0.5
         return self.loc - self.scale * term.sign() * (-2 * term.abs()).log1p()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return 1 + (2 * self.scale).log()
 
@@ -110,12 +111,12 @@ class Cauchy(_LocationScale):
     """The distribution of Cauchy around `loc`."""
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations: NaN."""
         return ops.full_like(self.loc, math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances: infinite."""
         return ops.full_like(self.loc, math.inf)
 
@@ -124,20 +125,20 @@ class Cauchy(_LocationScale):
         drawn = self.loc.new_empty(self._extended_shape(sample_shape)).detach().cauchy_()
         return self.loc + drawn * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         apart = (self._checked(value) - self.loc) / self.scale
         return -math.log(math.pi) - self.scale.log() - apart.square().log1p()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return ((self._checked(value) - self.loc) / self.scale).atan() / math.pi + 0.5
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return math.log(4 * math.pi) + self.scale.log()
 
@@ -159,7 +160,7 @@ class _Half(Distribution):
         return self._base(0, self.scale, validate_args=False)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values: zeros."""
         return ops.zeros_like(self.scale)
 
@@ -167,20 +168,20 @@ class _Half(Distribution):
         """Return samples with gradients."""
         return self._whole.rsample(sample_shape).abs()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         return ops.where(value >= 0, self._whole.log_prob(value) + math.log(2), -math.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return 2 * self._whole.cdf(self._checked(value)) - 1
 
-    def icdf(self, prob: Any) -> Any:
+    def icdf(self, prob: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         return self._whole.icdf((prob + 1) / 2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return self._whole.entropy() - math.log(2)
 
@@ -191,12 +192,12 @@ class HalfNormal(_Half):
     _base = Normal
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.scale.square() * (1 - 2 / math.pi)
 
@@ -207,12 +208,12 @@ class HalfCauchy(_Half):
     _base = Cauchy
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations: infinite."""
         return ops.full_like(self.scale, math.inf)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances: infinite."""
         return ops.full_like(self.scale, math.inf)
 
@@ -235,22 +236,22 @@ class Uniform(Distribution):
         return constraints.interval(self.low, self.high)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return (self.high + self.low) / 2
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """NaN: all values are as probable."""
         return math.nan * self.high
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviations."""
         return (self.high - self.low) / 12**0.5
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return (self.high - self.low).square() / 12
 
@@ -259,20 +260,20 @@ class Uniform(Distribution):
         drawn = ops.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + drawn * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         inside = ((self.low <= value) & (self.high > value)).type_as(self.low)
         return inside.log() - (self.high - self.low).log()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         return ((self._checked(value) - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         return value * (self.high - self.low) + self.low
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return (self.high - self.low).log()

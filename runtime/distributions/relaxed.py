@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _operators as ops
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .classes import _OfCategorical
 from .discrete import ByProbability
@@ -51,7 +52,7 @@ class LogitRelaxedBernoulli(ByProbability):
         drawn = clamp_probs(ops.rand(shape, dtype=probs.dtype))
         return (drawn.log() - (-drawn).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         logits, value = broadcast_all(self.logits, self._checked(value))
         apart = logits - value * self.temperature
@@ -113,7 +114,7 @@ class ExpRelaxedCategorical(_OfCategorical):
         scores = (self.logits - (-drawn.log()).log()) / self.temperature
         return scores - scores.logsumexp(-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         logits, value = broadcast_all(self.logits, self._checked(value))
         count = self._categorical._num_events
@@ -188,14 +189,14 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
         return ops.where(outside, ((-p).log1p() - p.log()).abs().log() - slope, series)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         outside, p, x = self._split()
         series = 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.square()) * x
         return ops.where(outside, p / (2.0 * p - 1.0) + 1.0 / ((-p).log1p() - p.log()), series)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         outside, p, x = self._split()
         x = x.square()
@@ -207,26 +208,26 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
         """Return samples with gradients."""
         return self.icdf(ops.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         one, zero = self._log_probs()
         return value * one + (1 - value) * zero + self._log_norm()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         value = self._checked(value)
         outside, p, _ = self._split()
         inside = ops.where(outside, (p**value * (1.0 - p) ** (1.0 - value) + p - 1.0) / (2.0 * p - 1.0), value)
         return ops.where(value <= 0.0, 0.0, ops.where(value >= 1.0, 1.0, inside))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         outside, p, _ = self._split()
         low = (-p).log1p()
         return ops.where(outside, ((-p + value * (2.0 * p - 1.0)).log1p() - low) / (p.log() - low), value)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         zero, one = (-self.probs).log1p(), self.probs.log()
         return self.mean * (zero - one) - self._log_norm() - zero

@@ -8,6 +8,7 @@ from typing import Any
 from .. import _operators as ops
 from .._base.finfo import finfo
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, Symmetric
 from .gamma_family import Chi2, Gamma
@@ -30,12 +31,12 @@ class Dirichlet(ExponentialFamily):
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         rest = (self.concentration - 1).clamp(min=0.0)
         mode = rest / rest.sum(-1, True)
@@ -45,7 +46,7 @@ class Dirichlet(ExponentialFamily):
         return ops.where(none, only, mode)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.square() * (total + 1))
@@ -54,12 +55,12 @@ class Dirichlet(ExponentialFamily):
         """Return samples with gradients."""
         return ops._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         a = self.concentration
         return (a - 1.0).xlogy(self._checked(value)).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         a, k = self.concentration, self.concentration.size(-1)
         total = a.sum(-1)
@@ -93,17 +94,17 @@ class Beta(ExponentialFamily):
         return self._dirichlet.concentration[..., 1]
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self._dirichlet.mode[..., 0]
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.square() * (total + 1))
@@ -112,12 +113,12 @@ class Beta(ExponentialFamily):
         """Return samples with gradients."""
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         return self._dirichlet.log_prob(ops.stack([value, 1.0 - value], -1))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return self._dirichlet.entropy()
 
@@ -134,12 +135,12 @@ class StudentT(Symmetric):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations; NaN up to one degree of freedom."""
         return self.loc.masked_fill(self.df <= 1, math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances; infinite up to two degrees of freedom, NaN up to one."""
         spread = self.scale.square() * self.df / (self.df - 2)
         return ops.where(self.df > 2, spread, math.inf).masked_fill(self.df <= 1, math.nan)
@@ -151,14 +152,14 @@ class StudentT(Symmetric):
         z = Chi2(self.df, validate_args=False).rsample(sample_shape)
         return self.loc + self.scale * (x * (z / self.df).rsqrt())
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         y = (self._checked(value) - self.loc) / self.scale
         z = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
         z = z + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1.0)).lgamma()
         return -0.5 * (self.df + 1.0) * (y.square() / self.df).log1p() - z
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         half, more = 0.5 * self.df, 0.5 * (self.df + 1)
         beta = half.lgamma() + math.lgamma(0.5) - more.lgamma()
@@ -177,18 +178,18 @@ class FisherSnedecor(Distribution):
         super().__init__(shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations; NaN up to two degrees of freedom."""
         df2 = self.df2.masked_fill(self.df2 <= 2, math.nan)
         return df2 / (df2 - 2)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return ((self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)).masked_fill(self.df1 <= 2, math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances; NaN up to four degrees of freedom."""
         df2 = self.df2.masked_fill(self.df2 <= 4, math.nan)
         return 2 * df2.square() * (self.df1 + df2 - 2) / (self.df1 * (df2 - 2).square() * (df2 - 4))
@@ -199,7 +200,7 @@ class FisherSnedecor(Distribution):
         above, below = parts
         return (above / below).clamp(min=finfo(below.dtype).tiny)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         value = self._checked(value)
         one, two = self.df1 * 0.5, self.df2 * 0.5

@@ -34,7 +34,7 @@ class Transform:
     def event_dim(self) -> int:
         """The number of dimensions of values, if it is that of images too."""
         if self.domain.event_dim == self.codomain.event_dim:
-            return self.domain.event_dim  # type: ignore[no-any-return]
+            return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property

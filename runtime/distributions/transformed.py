@@ -9,6 +9,7 @@ from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.finfo import finfo
 from .._base.types import Size
+from .._tensor.tensor import Tensor
 from . import constraints
 from .composed import Independent
 from .distribution import Distribution
@@ -94,7 +95,7 @@ class TransformedDistribution(Distribution):
             x = transform(x)
         return x
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         y = self._checked(value)
         dims, result = len(self.event_shape), 0.0
@@ -112,7 +113,7 @@ class TransformedDistribution(Distribution):
             sign = sign * transform.sign
         return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
         for transform in reversed(self.transforms):
             value = transform.inv(value)
@@ -120,7 +121,7 @@ class TransformedDistribution(Distribution):
             self.base_dist._validate_sample(value)
         return self._turned(self.base_dist.cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
         value = self.base_dist.icdf(self._turned(value))
         for transform in self.transforms:
@@ -148,22 +149,22 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return (self.loc + self.scale.square() / 2).exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return (self.loc - self.scale.square()).exp()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         squared = self.scale.square()
         return squared.expm1() * (2 * self.loc + squared).exp()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return self.base_dist.entropy() + self.loc
 
@@ -188,32 +189,32 @@ class Gumbel(TransformedDistribution):
         """Return a distribution whose parameters are expanded to another batch shape."""
         return type(self)(self.loc.expand(batch_shape), self.scale.expand(batch_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         y = (self.loc - self._checked(value)) / self.scale
         return (y - y.exp()) - self.scale.log()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.loc + self.scale * euler_constant
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.loc
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviations."""
         return (math.pi / math.sqrt(6)) * self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         return self.stddev.square()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return self.scale.log() + (1 + euler_constant)
 
@@ -236,22 +237,22 @@ class Weibull(TransformedDistribution):
         return type(self)(self.scale.expand(batch_shape), self.concentration.expand(batch_shape))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations."""
         return self.scale * (1 + self.concentration_reciprocal).lgamma().exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.scale * ((self.concentration - 1) / self.concentration) ** self.concentration.reciprocal()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances."""
         share = self.concentration_reciprocal
         return self.scale.square() * ((1 + 2 * share).lgamma().exp() - (2 * (1 + share).lgamma()).exp())
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         share = self.concentration_reciprocal
         return euler_constant * (1 - share) + (self.scale * share).log() + 1
@@ -277,22 +278,22 @@ class Pareto(TransformedDistribution):
         return constraints.greater_than_eq(self.scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expectations; infinite for powers up to one."""
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable values."""
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variances; infinite for powers up to two."""
         a = self.alpha.clamp(min=2)
         return self.scale.square() * a / ((a - 1).square() * (a - 2))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """Return the entropies."""
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())

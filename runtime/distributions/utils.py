@@ -10,12 +10,14 @@ from .. import _operators as ops
 from .._autograd.grad_mode import enable_grad
 from .._base.dtypes import EXPORTS, get_default_dtype
 from .._base.finfo import finfo
-from .._base.tensor_class import Tensor
 from .._base.types import Size
 from .._tensor.construct import tensor
+from .._tensor.tensor import Tensor
 
-__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost"]
-__all__ += ["tril_matrix_to_vec", "vec_to_tril_matrix"]
+__all__ = [
+    "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost",
+    "tril_matrix_to_vec", "vec_to_tril_matrix",
+]  # fmt: skip
 
 euler_constant = 0.57721566490153286060
 

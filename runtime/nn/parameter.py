@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._autograd.grad_mode import no_grad
 from .._base.type_names import type_name
@@ -11,6 +11,9 @@ from .._dispatch.subclass import disabled
 from .._handle import set_parameter_class
 from .._operators import empty
 from .._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -37,7 +40,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
     __module__ = "opweave.nn.parameter"
     __torch_function__ = staticmethod(disabled)
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = empty(0)
         if type(data) is Tensor or isinstance(data, Parameter):
@@ -54,7 +57,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
                 "implementation."
             )
         same._is_param = True  # type: ignore[attr-defined]
-        return same
+        return same  # type: ignore[return-value]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) in memo:

@@ -23,8 +23,10 @@ from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
-__all__ = ["ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam"]
-__all__ += ["Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "functional", "lr_scheduler", "swa_utils"]
+__all__ = [
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam",
+    "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "functional", "lr_scheduler", "swa_utils",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:

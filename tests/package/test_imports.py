@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from harness.processes import python, succeed
@@ -123,3 +126,14 @@ def test_names_of_functions_stay_functions() -> None:
         from opweave.autograd.gradcheck import GradcheckError
         assert issubclass(GradcheckError, RuntimeError)
     """)
+
+
+@pytest.mark.parametrize("package", ["distributions", "masked", "nn", "nn.modules", "nn.modules.module"])
+def test_names_of_a_package_are_those_of_its_modules(package: str) -> None:
+    """They are written out for type checkers, and none is left out."""
+    module = importlib.import_module(f"opweave.{package}")
+    text = Path(module.__file__ or "").read_text(encoding="utf-8")
+    stars = re.findall(r"^from (\.\w+) import \*", text, re.MULTILINE)
+    names = {name for star in stars for name in importlib.import_module(star, module.__package__).__all__}
+    assert stars
+    assert names <= set(module.__all__)

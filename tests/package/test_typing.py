@@ -27,6 +27,7 @@ pytest.importorskip("mypy")
 CODE = Path(__file__).resolve().parent / "typing"
 MISUSE = CODE / "misuse.py"
 USER_CODE = CODE / "user_code.py"
+TRAINING = CODE / "training.py"
 Report = dict[str, dict[int, list[str]]]
 
 # What the functions and dtypes are called, whatever module has them, and what class Tensor has of its own.
@@ -69,7 +70,7 @@ def report(names: Path, star: Path) -> Report:
     # Processes take turns, as they share the cache.
     with locked(CODE):
         done = subprocess.run(
-            [ROOT / ".ci" / "typecheck", "--no-error-summary", USER_CODE, MISUSE, names, star],
+            [ROOT / ".ci" / "typecheck", "--no-error-summary", USER_CODE, TRAINING, MISUSE, names, star],
             env=os.environ | {"PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])},
             capture_output=True,
             text=True,
@@ -84,13 +85,15 @@ def report(names: Path, star: Path) -> Report:
     return result
 
 
-def test_user_code_is_accepted(report: Report) -> None:
-    assert report[USER_CODE.name] == {}
+@pytest.mark.parametrize("program", [USER_CODE, TRAINING], ids=lambda program: program.stem)
+def test_user_code_is_accepted(report: Report, program: Path) -> None:
+    assert report[program.name] == {}
 
 
-def test_user_code_runs() -> None:
+@pytest.mark.parametrize("program", [USER_CODE, TRAINING], ids=lambda program: program.stem)
+def test_user_code_runs(program: Path) -> None:
     # In a fresh process, so that nothing else has imported what it forgot to.
-    subprocess.run([sys.executable, USER_CODE], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, program], cwd=ROOT, check=True)
 
 
 def test_mistakes_are_refused(report: Report) -> None:
@@ -114,7 +117,7 @@ def test_pyright_agrees(report: Report, tmp_path: Path) -> None:
     command = shutil.which("pyright")
     if command is None or subprocess.run([command, "--version"], capture_output=True, check=False).returncode:
         pytest.skip("there is no pyright")
-    files = [shutil.copy(path, tmp_path) for path in (USER_CODE, MISUSE)]
+    files = [shutil.copy(path, tmp_path) for path in (USER_CODE, TRAINING, MISUSE)]
     options = {"include": files, "extraPaths": [str(ROOT / "build" / "types")], "typeCheckingMode": "strict"}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(options))
     arguments = ["--outputjson", "--pythonpath", sys.executable, "--project", str(tmp_path)]
@@ -123,12 +126,13 @@ def test_pyright_agrees(report: Report, tmp_path: Path) -> None:
     for message in json.loads(done.stdout)["generalDiagnostics"]:
         result[Path(message["file"]).name][message["range"]["start"]["line"] + 1].append(message["message"])
     assert result[USER_CODE.name] == {}
+    assert result[TRAINING.name] == {}
     assert set(result[MISUSE.name]) == set(mistakes())
 
 
 def test_the_package_itself_is_accepted(report: Report) -> None:
     """Nothing is reported outside the programs, where a user could do nothing about it."""
-    assert set(report) <= {USER_CODE.name, MISUSE.name, "names.py", "star.py"}
+    assert set(report) <= {USER_CODE.name, TRAINING.name, MISUSE.name, "names.py", "star.py"}
 
 
 def test_star_import_takes_the_public_names(report: Report) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 from . import bias
 
-__all__ = ["WARN_FOR_UNFUSED_KERNELS", "SDPBackend", "activate_flash_attention_impl", "bias"]
-__all__ += ["current_flash_attention_impl", "list_flash_attention_impls", "register_flash_attention_impl"]
-__all__ += ["restore_flash_attention_impl", "sdpa_kernel"]
+__all__ = [
+    "WARN_FOR_UNFUSED_KERNELS", "SDPBackend", "activate_flash_attention_impl", "bias", "current_flash_attention_impl",
+    "list_flash_attention_impls", "register_flash_attention_impl", "restore_flash_attention_impl", "sdpa_kernel",
+]  # fmt: skip
 
 WARN_FOR_UNFUSED_KERNELS = False
 

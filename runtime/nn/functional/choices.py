@@ -228,5 +228,7 @@ fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = (
     _fractional_max_pool(dims, with_indices=True) for dims in (2, 3)
 )
 
-__all__ = ["fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d"]
-__all__ += ["fractional_max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d"]
+__all__ = [
+    "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d",
+]  # fmt: skip

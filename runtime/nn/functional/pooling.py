@@ -82,5 +82,7 @@ max_pool1d, max_pool2d, max_pool3d = map(_max_pool, (1, 2, 3))
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = map(_adaptive_max_pool, (1, 2, 3))
 lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 
-__all__ = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d"]
-__all__ += ["max_pool1d", "max_pool2d", "max_pool3d"]
+__all__ = [
+    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d",
+    "max_pool1d", "max_pool2d", "max_pool3d",
+]  # fmt: skip

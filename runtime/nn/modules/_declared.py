@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._base.tensor_class import Tensor
 from ..._ops.losses import reduction_word
+from ..._tensor.tensor import Tensor
 from .. import functional
 from .module import Module
 
@@ -80,12 +80,13 @@ class Call(Module):
             else:
                 setattr(self, name, value)
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: Any) -> Tensor:
         """Return what the function of nn.functional returns, with the options of the module."""
         options = {name: getattr(self, name) for name in self._options}
         if self._trains:
             options["training"] = self.training
-        return getattr(functional, self._call)(*args, **options)
+        result: Tensor = getattr(functional, self._call)(*args, **options)
+        return result
 
     def extra_repr(self) -> str:
         options = {name: getattr(self, name) for name in self._options}

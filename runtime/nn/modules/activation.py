@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._operators import empty
+from ..._tensor.tensor import Tensor
 from .. import functional, init
 from ..parameter import Parameter
 from ._declared import Call
@@ -210,7 +211,7 @@ class LogSoftmax(Call, call="log_softmax"):
 class Softmax2d(Module):
     """Softmax over channels: inputs are of shape (N, C, H, W) or (C, H, W). Raises ValueError for others."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
@@ -236,7 +237,7 @@ class PReLU(Module):
         """Set the slopes to what they began with."""
         init.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         return functional.prelu(input, self.weight)
 

@@ -79,7 +79,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             first.reset_parameters()
             second.reset_parameters()
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Any, target: Any) -> _ASMoutput:
         """Return the logarithms of the probabilities of the targets, (N), and minus their mean.
 
         Args:

@@ -10,6 +10,7 @@ from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
 from ..._operators import empty
 from ..._tensor.construct import tensor
+from ..._tensor.tensor import Tensor
 from .. import functional
 from ..parameter import UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin
@@ -103,7 +104,7 @@ class _NormBase(_Affine):
 
 
 class _BatchNorm(_NormBase):
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         self._check_input_dim(input)
         share = 0.0 if self.momentum is None else self.momentum
@@ -140,7 +141,7 @@ class _InstanceNorm(_NormBase):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         self._check_input_dim(input)
         without = min(self._ndims)
@@ -153,7 +154,7 @@ class _InstanceNorm(_NormBase):
             warn(f"input's size at dim={place} does not match num_features. You can silence this "
                  "warning by not passing in num_features, which is not used because affine=False")  # fmt: skip
         one = not place
-        result = functional.instance_norm(
+        result: Tensor = functional.instance_norm(
             input.unsqueeze(0) if one else input,
             self.running_mean,
             self.running_var,

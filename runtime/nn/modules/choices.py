@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._tensor.tensor import Tensor
 from .. import functional
 from .conv import spread
 from .module import Module
@@ -74,11 +75,12 @@ class _FractionalMaxPool(Module):
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the largest elements of windows, with `return_indices` also where they stand."""
         pool: Any = getattr(functional, f"fractional_max_pool{self._dims}d")
         options = (self.kernel_size, self.output_size, self.output_ratio, self.return_indices)
-        return pool(input, *options, _random_samples=self._random_samples)
+        result: Tensor = pool(input, *options, _random_samples=self._random_samples)
+        return result
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):

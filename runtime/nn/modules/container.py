@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ..._base.warn import warn
+from ..._tensor.tensor import Tensor
 from .module import Module
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
@@ -128,7 +129,7 @@ class Sequential(_Numbered):
         _check_count(other)
         return self.extend([module for _ in range(other - 1) for module in self])
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return what the last module returns."""
         for module in self._modules.values():
             input = module(input)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..._operators import empty
+from ..._tensor.tensor import Tensor
 from .. import functional, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
@@ -29,6 +30,7 @@ class _ConvNd(Module):
 
     _dims: int
     transposed = False
+    bias: Any
 
     def _begin(self, channels: tuple[int, int], bias: bool, mode: str, place: dict[str, Any], **sizes: Any) -> None:
         """Sets options and makes the parameters. `sizes` are those that have a number for each dimension."""
@@ -126,12 +128,13 @@ class _Conv(_ConvNd):
         place = {"device": device, "dtype": dtype}
         self._begin((in_channels, out_channels), bias, padding_mode, place, groups=groups, **sizes)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor with `out_channels` channels."""
         convolve, padding = getattr(functional, f"conv{self._dims}d"), self.padding
         if self.padding_mode != "zeros":
             input, padding = functional.pad(input, self._margins(), self.padding_mode), 0
-        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        result: Tensor = convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        return result
 
 
 class _ConvTranspose(_ConvNd):

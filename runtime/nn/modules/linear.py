@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..._operators import empty
+from ..._tensor.tensor import Tensor
 from .. import functional, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
@@ -20,7 +21,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input."""
         return input
 
@@ -59,7 +60,7 @@ class Linear(Module):
             limit = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -limit, limit)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of shape (*, out_features)."""
         return functional.linear(input, self.weight, self.bias)
 
@@ -111,9 +112,10 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -limit, limit)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Return a tensor of shape (*, out_features)."""
-        return functional.bilinear(input1, input2, self.weight, self.bias)
+        result: Tensor = functional.bilinear(input1, input2, self.weight, self.bias)
+        return result
 
     def extra_repr(self) -> str:
         return (
@@ -132,6 +134,8 @@ class LazyLinear(LazyModuleMixin, Linear):
     """
 
     cls_to_become = Linear
+    weight: Any
+    bias: Any
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)

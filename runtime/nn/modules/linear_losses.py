@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ..._tensor.tensor import Tensor
 from .. import functional
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
@@ -54,10 +55,10 @@ class LinearCrossEntropyLoss(Module):
         self.linear = Linear(in_features, prod(out_features, start=num_classes), bias=bias, device=device, dtype=dtype)
         self.options = options
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         outputs, bias = (self.num_classes, *self.out_features), self.linear.bias
-        return functional.linear_cross_entropy(
+        result: Tensor = functional.linear_cross_entropy(
             input,
             self.linear.weight.reshape((*outputs, self.linear.in_features)),
             target,
@@ -68,6 +69,7 @@ class LinearCrossEntropyLoss(Module):
             label_smoothing=self.label_smoothing,
             options=self.options,
         )
+        return result
 
     def extra_repr(self) -> str:
         shown: dict[str, Any] = {"in_features": self.linear.in_features, "num_classes": self.num_classes}

@@ -1,5 +1,6 @@
 """Class Module, the base of all neural networks: members, calls, state, and what goes through all of its tensors."""
 
+# ruff: noqa: F405 (the names in __all__ are those of the modules, in full for type checkers)
 from __future__ import annotations
 
 from collections import OrderedDict
@@ -10,10 +11,9 @@ from ... import compiler
 from ..._autograd.grad_mode import no_grad
 from ..._base.devices import device as device_type
 from ..._base.dtypes import EXPORTS, dtype
-from ..._base.tensor_class import Tensor
 from ..._base.types import memory_format as memory_format_type
+from ..._tensor.tensor import Tensor
 from ..parameter import Parameter, is_lazy
-from . import _global_hooks
 from ._calls import Calls
 from ._global_hooks import *  # noqa: F403
 from ._members import Members
@@ -22,8 +22,12 @@ from ._state import State
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Module"]
-__all__ += _global_hooks.__all__
+__all__ = [
+    "Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
+    "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]  # fmt: skip
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._operators import empty
+from ..._tensor.tensor import Tensor
 from .. import functional, init
 from ..parameter import Parameter
 from ._declared import Call
@@ -58,7 +59,7 @@ class LayerNorm(_Affine):
         self._set_parameters(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -94,7 +95,7 @@ class RMSNorm(_Affine):
         self.register_parameter("weight", weight)
         self.reset_parameters()
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
@@ -135,7 +136,7 @@ class GroupNorm(_Affine):
         self._set_parameters(num_channels, affine, affine and bias, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._tensor.tensor import Tensor
 from .. import functional
 from ._declared import Call
 from .module import Module
@@ -39,7 +40,7 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same elements."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -75,9 +76,11 @@ class Unflatten(Module):
                 )
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same elements."""
-        return input.unflatten(self.dim, self.unflattened_size)
+        named: Any = input  # whose dimensions may have names
+        result: Tensor = named.unflatten(self.dim, self.unflattened_size)
+        return result
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
@@ -121,7 +124,7 @@ class _Pad(Module):
             raise ValueError(f"{type(self).__name__} takes one number or {count}, but got {len(padding)}")
         self.padding = padding
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a larger tensor."""
         return functional.pad(input, self.padding, self._mode)
 
@@ -134,7 +137,7 @@ class _ConstantPad(_Pad):
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a larger tensor."""
         return functional.pad(input, self.padding, "constant", self.value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..._operators import empty
+from ..._tensor.tensor import Tensor
 from .. import functional, init
 from ..parameter import Parameter
 from .module import Module
@@ -92,7 +93,7 @@ class Embedding(_Table):
         }
         self._begin(num_embeddings, embedding_dim, options, _weight, _freeze, {"device": device, "dtype": dtype})
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of shape (*, embedding_dim) for indices (*)."""
         options = {name: getattr(self, name) for name in self._defaults}
         return functional.embedding(input, self.weight, **options)

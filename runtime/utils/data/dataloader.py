@@ -11,7 +11,7 @@ from ..._base.warn import warn
 from ..._operators import empty
 from .collate import default_collate, default_convert
 from .datapipes.datapipe import IterDataPipe
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset
 from .graph_settings import apply_shuffle_settings, prepare_pipes
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import EndOfDataError, Fetcher
@@ -59,7 +59,7 @@ class DataLoader(Generic[T_co]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Any = None,
@@ -79,7 +79,8 @@ class DataLoader(Generic[T_co]):
         in_order: bool = True,
     ) -> None:
         _check(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
-        self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
+        self.dataset: Any = dataset
+        self.num_workers, self.timeout = num_workers, timeout
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.worker_init_fn, self.in_order = worker_init_fn, in_order
@@ -110,7 +111,8 @@ class DataLoader(Generic[T_co]):
             if self._is_iterable:
                 sampler = _Forever()
             else:
-                sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+                samples = self.dataset
+                sampler = RandomSampler(samples, generator=generator) if shuffle else SequentialSampler(samples)
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_size, self.drop_last, self.sampler, self.batch_sampler = (

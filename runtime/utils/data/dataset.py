@@ -23,6 +23,7 @@ __all__ = [
     "random_split",
 ]
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -180,7 +181,9 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Any = default_generator) -> list[Subset[Any]]:
+def random_split(
+    dataset: Dataset[T], lengths: Sequence[float], generator: Any = default_generator
+) -> list[Subset[T]]:
     """Split a set at random.
 
     Args:
@@ -191,7 +194,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = defaul
     Raises:
         ValueError: the lengths are not those of the whole, or a share is not between 0 and 1.
     """
-    total = len(dataset)
+    total = len(dataset)  # type: ignore[arg-type]  # any object that has a length
     counts: Any = list(lengths)
     if math.isclose(sum(counts), 1) and sum(counts) <= 1:
         for place, share in enumerate(counts):

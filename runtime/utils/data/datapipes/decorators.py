@@ -9,8 +9,10 @@ from typing import Any
 
 from .datapipe import IterDataPipe, MapDataPipe
 
-__all__ = ["argument_validation", "functional_datapipe", "guaranteed_datapipes_determinism", "non_deterministic"]
-__all__ += ["runtime_validation", "runtime_validation_disabled"]
+__all__ = [
+    "argument_validation", "functional_datapipe", "guaranteed_datapipes_determinism", "non_deterministic",
+    "runtime_validation", "runtime_validation_disabled",
+]  # fmt: skip
 
 
 class functional_datapipe:  # noqa: N801 (PyTorch's name)
