@@ -14,6 +14,7 @@ from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 from . import _operators
+from ._base.beside import import_beside as _import_beside
 from ._base.devices import device, get_default_device, set_default_device
 from ._base.dtypes import EXPORTS as _DTYPES
 from ._base.dtypes import dtype, get_default_dtype, qint8, qint32, quint2x4, quint4x2, quint8, set_default_dtype
@@ -230,6 +231,8 @@ globals().update(_REMOVED)  # not in __all__: they only say what to call instead
 # take Python's own away from the user.
 globals().update(_DTYPES)
 __all__ += [name for name in _DTYPES if name not in vars(_builtins)]
+
+_import_beside()
 
 
 def __getattr__(name: str) -> _Any:

@@ -93,9 +93,10 @@ def as_torch() -> ModuleType:
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
         # Libraries look for tensors of torch by the module of their class, and for NumPy's arrays by their dtypes.
-        sys.modules[_PACKAGE].Tensor.__module__ = _NAME
-        for name in ("__numpy_dtype__", "kind"):
-            delattr(sys.modules[_PACKAGE].dtype, name)
+        kind, dtype = sys.modules[_PACKAGE].Tensor, sys.modules[_PACKAGE].dtype
+        kind.__module__ = _NAME
+        for owner, name in ((kind, "__numpy_dtype__"), (dtype, "__numpy_dtype__"), (dtype, "kind")):
+            delattr(owner, name)
     return importlib.import_module(_NAME)
 
 

@@ -86,6 +86,16 @@ def _look_up(numpy_dtype: Any) -> dtype:
     return result
 
 
+def of_numpy(value: Any) -> Any:
+    """The dtype that a dtype or a class of numbers of NumPy stands for; anything else itself."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not (
+        isinstance(value, numpy.dtype) or (isinstance(value, type) and issubclass(value, numpy.generic))
+    ):
+        return value
+    return _look_up(numpy.dtype(value))
+
+
 def from_numpy(ndarray: NDArray[Any]) -> TensorType:
     """Return a tensor over the memory of a NumPy array: each sees what is written to the other.
 

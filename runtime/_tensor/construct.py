@@ -123,6 +123,8 @@ def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
     source = _over_memory(obj, copy is not False)
     if source is None:
         source = _over_storage(obj, wanted)
+    if source is None and type(obj).__name__ == "PyCapsule":
+        source = interchange.from_dlpack(obj)
     if source is None and interchange.has_buffer(obj) and not interchange.is_array_scalar(obj):
         source = _over_buffer(obj, wanted)
     if source is None:

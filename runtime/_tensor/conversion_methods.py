@@ -16,7 +16,7 @@ from .._base.interchange import check_memory, from_array, to_array
 from .._base.keys import KEY_BITS
 from .._base.lazy_imports import load
 from .._C import lib
-from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_dlpack
+from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_arrow, to_dlpack
 from .._representations.named.names import check_savable, with_names_of
 
 if TYPE_CHECKING:
@@ -101,6 +101,11 @@ class ConversionMethods:
         def __buffer__(self, flags: int, /) -> memoryview:
             """A slot of the C type (core/python/buffer.c)."""
 
+    @property
+    def __numpy_dtype__(self: Any) -> Any:
+        """NumPy's dtype of the elements, which `numpy.result_type` asks for; AttributeError where NumPy has none."""
+        return self.dtype.__numpy_dtype__
+
     def to_numpy(self: Any) -> NDArray[Any]:
         """Return what `numpy()` does, under the name by which plotting libraries ask for an array."""
         return self.numpy()
@@ -122,12 +127,7 @@ class ConversionMethods:
         copy: bool | None = None,
     ) -> Any:
         """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
-        if self._requires_grad:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if lib.keys(self._h) & ELSEWHERE:
-            if self.is_conj():
-                raise BufferError("Can't export tensors with the conjugate bit set")
-            check_memory(self, BufferError)
+        _check_lent(self)
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
         if stream not in (None, -1):
@@ -141,6 +141,15 @@ class ConversionMethods:
         if is_meta(self):
             raise ValueError("Unknown device type meta for Dlpack")
         return 1, 0
+
+    def __arrow_c_array__(self: Any, requested_schema: Any = None) -> tuple[Any, Any]:
+        """Arrow's capsules of a schema and of an array over the same memory; a copy of bools, or if not contiguous.
+
+        Of several dimensions it is an array of lists of a fixed size. Raises BufferError where the memory does not hold
+        the elements, TypeError for dtypes that Arrow does not have and tensors without dimensions.
+        """
+        _check_lent(self)
+        return to_arrow(self.contiguous())
 
     def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:
         # What a function of NumPy made of a tensor becomes a tensor.
@@ -194,6 +203,16 @@ class ConversionMethods:
     def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
         check_savable(self)
         return _reduced(self)
+
+
+def _check_lent(tensor: Any) -> None:
+    """Refuses a tensor whose elements other libraries would not find in its memory, or would change behind a graph."""
+    if tensor._requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if lib.keys(tensor._h) & ELSEWHERE:
+        if tensor.is_conj():
+            raise BufferError("Can't export tensors with the conjugate bit set")
+        check_memory(tensor, BufferError)
 
 
 def _reduced(tensor: Any) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._base.dtypes import EXPORTS, dtype
+from .._base.interchange import of_numpy
 from .._base.shapes import broadcast_shapes as _common_shape
 from .._base.shapes import distinct_dims
 from .._base.tensor_class import Tensor
@@ -22,8 +23,11 @@ _INT64 = EXPORTS["int64"]
 
 @standard
 def astype(x: Any, dtype: dtype, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Return the elements as those of another dtype, in new memory unless `copy` is false and the dtype is the same."""
-    return x.to(device=device, dtype=dtype, copy=copy)
+    """Return the elements as those of another dtype, in new memory unless `copy` is false and the dtype is the same.
+
+    `dtype` may be one of NumPy's, as libraries give it that compute with arrays of any kind.
+    """
+    return x.to(device=device, dtype=of_numpy(dtype), copy=copy)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""opweave.utils.einops_backend: imported once, it makes einops take tensors. `einops.array_api` does so without it."""
+"""opweave.utils.einops_backend: makes einops take tensors. It is imported where einops is (_base/beside.py)."""
 
 from __future__ import annotations
 

@@ -296,6 +296,26 @@ def test_operators_that_numpy_computes_keep_their_gradients() -> None:
     assert copy.copy(w).tolist() == [3.0, 1.0, 2.0]
 
 
+def test_dtypes_that_functions_of_numpy_ask_for() -> None:
+    assert np.result_type(opweave.ones(2)) == np.float32
+    assert np.result_type(opweave.ones(2, dtype=opweave.int8), np.int16) == np.int16
+    assert np.dtype(opweave.ones(2, dtype=opweave.complex64)) == np.complex64
+    with pytest.raises(ValueError, match="NumPy dtype"):
+        np.result_type(opweave.ones(2, dtype=opweave.bfloat16))
+
+
+def test_capsules_are_arrays() -> None:
+    x = opweave.arange(3.0)
+    shared = opweave.asarray(x.__dlpack__())
+    shared[0] = 5.0
+    assert x.tolist() == [5.0, 1.0, 2.0]
+    assert opweave.asarray(x.__dlpack__(), copy=False).data_ptr() == x.data_ptr()
+    assert opweave.asarray(x.__dlpack__(), copy=True).data_ptr() != x.data_ptr()
+    assert opweave.asarray(x.__dlpack__(), dtype=opweave.int32).tolist() == [5, 1, 2]
+    with pytest.raises(RuntimeError, match="Could not infer dtype of PyCapsule"):
+        opweave.tensor(x.__dlpack__())
+
+
 def test_extrema_by_functions_of_numpy() -> None:
     x = opweave.tensor([[1.0, 5.0], [7.0, 3.0]])
     assert np.max(x, axis=0).tolist() == [7, 5]

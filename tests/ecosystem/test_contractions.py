@@ -12,8 +12,6 @@ import pytest
 @pytest.mark.parametrize("module", ["einops", "einops.array_api"])
 def test_einops(module: str) -> None:
     einops: Any = pytest.importorskip(module)
-    import opweave.utils.einops_backend  # noqa: F401
-
     x = ow.arange(24.0).view(2, 3, 4)
     assert einops.rearrange(x, "a b c -> (a b) c").tolist() == x.reshape(6, 4).tolist()
     assert einops.rearrange(x, "a b c -> c a b").tolist() == x.permute(2, 0, 1).tolist()

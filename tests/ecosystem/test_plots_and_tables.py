@@ -73,6 +73,8 @@ def test_xarray() -> None:
     assert xarray.concat([array, array], "x").shape == (4, 3)
     assert array.where(array > 2, array * 0).data.tolist() == [[0, 0, 0], [3, 4, 5]]
     assert xarray.DataArray(ow.ones(2, 3), dims=("x", "y")).isel(y=1).data.tolist() == [1, 1]
+    for index in (ow.tensor([0, 2]), xarray.DataArray(xp.asarray([0, 2]), dims="y"), [0, 2]):
+        assert array.isel(y=index).data.tolist() == [[0, 2], [3, 5]]
 
 
 def test_dask() -> None:
@@ -85,8 +87,13 @@ def test_dask() -> None:
 
 def test_pyarrow() -> None:
     arrow = pytest.importorskip("pyarrow")
-    array = arrow.array(ow.arange(3).numpy())
+    array = arrow.array(ow.arange(3))
     assert array.to_pylist() == [0, 1, 2]
+    assert arrow.array(ow.tensor([True, False, True])).to_pylist() == [True, False, True]
+    pairs = arrow.array(ow.arange(6.0).view(3, 2))
+    assert str(pairs.type) == "fixed_size_list<item: float>[2]"
+    assert pairs.to_pylist() == [[0, 1], [2, 3], [4, 5]]
+    assert arrow.table({"a": ow.arange(3), "b": ow.ones(3)}).num_rows == 3
     for back in (ow.tensor(array), ow.asarray(array), ow.from_dlpack(array)):
         assert back.tolist() == [0, 1, 2]
     table = arrow.table({"a": ow.rand(3).numpy()})
@@ -94,6 +101,22 @@ def test_pyarrow() -> None:
     assert arrow.Tensor.from_numpy(ow.ones(2, 3).numpy()).shape == (2, 3)
     with pytest.raises(RuntimeError, match="read-only"):
         ow.from_dlpack(array).add_(1)
+
+
+def test_polars_and_duckdb() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": ow.arange(3), "b": ow.tensor([True, False, True])})
+    assert frame.to_dict(as_series=False) == {"a": [0, 1, 2], "b": [True, False, True]}
+    assert polars.Series("x", ow.ones(2, 3)).dtype == polars.Array(polars.Float32, 3)
+    assert ow.asarray(frame["a"]).tolist() == [0, 1, 2]
+    duckdb = pytest.importorskip("duckdb")
+    assert duckdb.sql("select sum(a) from frame where b").fetchall() == [(2,)]
+
+
+def test_jax() -> None:
+    numpy = pytest.importorskip("jax.numpy")
+    assert numpy.asarray(ow.arange(3.0)).tolist() == [0, 1, 2]
+    assert ow.asarray(numpy.arange(3)).tolist() == [0, 1, 2]
 
 
 def test_stores() -> None:

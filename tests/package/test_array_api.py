@@ -261,6 +261,8 @@ def test_dtypes() -> None:
         np.dtype(ow.bfloat16)
     assert xp.finfo(xp.complex64).dtype is xp.float32
     assert xp.finfo(xp.ones(1)).eps == 2.0**-23
+    assert xp.astype(xp.asarray([1.5]), np.int64).dtype is xp.int64
+    assert xp.astype(xp.asarray([1]), np.dtype("float32")).dtype is xp.float32
     assert (xp.iinfo(xp.int8).min, xp.iinfo(xp.int8).dtype) == (-128, xp.int8)
     assert xp.isdtype(xp.int8, ("bool", "signed integer"))
     assert not xp.isdtype(xp.uint8, "signed integer")

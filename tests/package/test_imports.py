@@ -35,6 +35,35 @@ def test_a_second_copy_is_refused() -> None:
     """)
 
 
+@pytest.mark.parametrize("imports", ["import einops, opweave", "import opweave, einops"])
+def test_modules_beside_other_libraries(tmp_path: Path, imports: str) -> None:
+    """The module for einops is there as soon as both libraries are, in whichever order."""
+    (tmp_path / "einops").mkdir()
+    (tmp_path / "einops" / "__init__.py").write_text("from . import _backends")
+    (tmp_path / "einops" / "_backends.py").write_text("class TorchBackend: pass")
+    run(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        {imports}
+        (backend,) = einops._backends.TorchBackend.__subclasses__()
+        assert backend.framework_name == "opweave", backend
+    """)
+
+
+def test_a_library_that_is_not_as_it_was_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "einops").mkdir()
+    (tmp_path / "einops" / "__init__.py").write_text("from . import _backends")
+    (tmp_path / "einops" / "_backends.py").write_text("")
+    run(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        import opweave
+        import einops
+        import importlib
+        importlib.reload(opweave)
+    """)
+
+
 def test_a_reload_is_harmless() -> None:
     run("""
         import importlib

@@ -115,6 +115,7 @@ void ow_release_buffer(PyObject *self, struct ow_buffer *view);
 enum { OW_BF_GETBUFFER = 1, OW_BF_RELEASEBUFFER = 2 }; /* Py_bf_getbuffer, Py_bf_releasebuffer */
 PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (dlpack.c) */
 PyObject *ow_from_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_to_arrow(PyObject *module, PyObject *tensor); /* (arrow.c) */
 
 /* Sizes and strides as tuples (size_type.c). */
 PyObject *ow_shape_of(const struct ow_tensor *t);

@@ -448,6 +448,7 @@ static PyMethodDef functions[] = {
     {"exported", FAST(ow_exported), METH_FASTCALL, "What keeps a tensor's memory, and describes it to NumPy."},
     {"to_dlpack", FAST(ow_to_dlpack), METH_FASTCALL, "A DLPack capsule over the memory of a tensor."},
     {"from_dlpack", FAST(ow_from_dlpack), METH_FASTCALL, "A handle over the memory of a DLPack capsule."},
+    {"to_arrow", ow_to_arrow, METH_O, "Arrow's capsules over the memory of a tensor."},
     {NULL, NULL, 0, NULL},
 };
 
