@@ -1,27 +1,22 @@
 """Checks the NumPy form of an operator against its body, at sample values: docstrings show what it computes.
 
-It is Python, evaluated without builtins that do anything; names and attributes that begin with '_' are refused.
+It is Python, of which only what numpy_names.py lists is evaluated.
 """
 
 from __future__ import annotations
 
-import ast
-import importlib
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..dtypes import DType
-from ..errors import Diagnostics, suggest
+from ..errors import Diagnostics
 from ..expr import ExpressionError
 from ..model.computation import argument_dtypes, result_dtype
 from ..model.operator import Elementwise, Operator, Reduce, Rows, Scan
 from ..model.reference import reference
-from . import samples
+from . import numpy_names, samples
 from .samples import Array
 
-_BUILTINS = (abs, bool, complex, float, int, len, list, max, min, range, round, slice, sum, tuple)
-_MODULES = ("np", "scipy", "math")
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-6
 _HELP = "the NumPy function or expression that computes the same, or 'none'"
 
@@ -33,65 +28,13 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
     # Examples in docstrings of elementwise operators are computed from their bodies.
     if text is None or (not declared and isinstance(operator.body, Elementwise)):
         return
-    problem = _unknown(text, operator) if declared else None
+    names = [*(argument.name for argument in operator.schema.arguments), "dtype"]
+    problem = numpy_names.refusal(text, names) if declared else None
     if problem is None:
         problem = _contradiction(operator, text, declared)
     if problem is not None:
         span = operator.reference_span or operator.place(operator.name)
         diagnostics.report(span, problem, _HELP if declared else f"give 'reference': {_HELP}")
-
-
-# ---- names --------------------------------------------------------------------------------------------------
-
-
-def _unknown(text: str, operator: Operator) -> str | None:
-    """Return what is wrong with the names of an expression, or None."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "'reference' is not a Python expression"
-    nodes = list(ast.walk(tree))
-    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    bound |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    known = [argument.name for argument in operator.schema.arguments]
-    accepted = {*known, *bound, *_MODULES, "dtype", *(each.__name__ for each in _BUILTINS)}
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            return f"'reference' uses the private name '{node.attr}'"
-        if isinstance(node, ast.Name) and node.id not in accepted:
-            return f"unknown name '{node.id}' in 'reference': {suggest(node.id, (*known, *_MODULES))}"
-    if "np" in known or "math" in known:
-        return None
-    return next(filter(None, map(_lacking, nodes)), None)
-
-
-def _lacking(node: ast.AST) -> str | None:
-    """Return a message if the node is `np.this.that` and NumPy has no such part, else None."""
-    path: list[str] = []
-    value: ast.AST = node
-    while isinstance(value, ast.Attribute):
-        path.insert(0, value.attr)
-        value = value.value
-    module = _module(value.id) if path and isinstance(value, ast.Name) else None
-    if module is None:
-        return None
-    for name in path:
-        if not hasattr(module, name):
-            return f"'reference' names '{ast.unparse(node)}', which does not exist"
-        module = getattr(module, name)
-    return None
-
-
-def _module(name: str) -> Any:
-    """Return the module that a name stands for; None if it is not installed or the name is not one of a module."""
-    if name not in ("np", "math", "scipy"):
-        return None
-    try:
-        if name == "scipy":
-            importlib.import_module("scipy.special")
-        return importlib.import_module("numpy" if name == "np" else name)
-    except ImportError:
-        return None
 
 
 # ---- values -------------------------------------------------------------------------------------------------
@@ -100,19 +43,14 @@ def _module(name: str) -> Any:
 def _contradiction(operator: Operator, text: str, declared: bool) -> str | None:
     import numpy as np
 
-    if "scipy" in text and _module("scipy") is None:
+    if "scipy" in text and numpy_names.module("scipy") is None:
         return None
     # NumPy has no arithmetic on bool.
     for dtype in [dtype for dtype in samples.dtypes(operator) if not dtype.is_bool][:1]:
         try:
             for env, shown, expected in _samples(operator, dtype):
-                scope = {each.__name__: each for each in _BUILTINS} | {
-                    "math": math,
-                    "np": np,
-                    "scipy": _module("scipy"),
-                }
                 with np.errstate(all="ignore"):
-                    value = eval(_compiled(text), {"__builtins__": {}, **scope, "dtype": dtype.numpy, **env})
+                    value = numpy_names.value(text, {"dtype": dtype.numpy, **env})
                     wrong = _first(np.asarray(value), expected)
                 if wrong is not None:
                     differs = (
@@ -124,10 +62,6 @@ def _contradiction(operator: Operator, text: str, declared: bool) -> str | None:
         except Exception as error:  # NumPy and the text may raise anything
             return f"'reference' fails: {type(error).__name__}: {error}" if declared else None
     return None
-
-
-def _compiled(text: str) -> Any:
-    return compile(text.strip(), "<reference>", "eval")
 
 
 def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any], dict[str, Array], Array]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..check import numpy_names
 from ..dtypes import FLOAT32, INT64, DType
 from ..expr.evaluate import evaluate
 from ..model.computation import argument_dtypes, default_numbers, result_dtype
@@ -116,9 +117,8 @@ def _by_reference(operator: Operator) -> Iterator[_Found]:
         }
         defaults = {a.name: None if a.default is None else a.default.value for a in operator.schema.arguments}
         numbers = _numbers(operator, dtype)
-        scope = {"np": np, **defaults, **numbers, **inputs, **given}
         try:
-            value = eval(text, scope)
+            value = numpy_names.value(text, {**defaults, **numbers, **inputs, **given})
         except (TypeError, ValueError, IndexError, AttributeError, NameError):
             continue  # these arguments do not fit the shape, or the form uses more than NumPy
         result = operator.promotion.resolve(dtype)[1]

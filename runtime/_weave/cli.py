@@ -74,7 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"opweave {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    weave = commands.add_parser("weave", help="make an importable package of the operators that a file declares")
+    weave = commands.add_parser(
+        "weave",
+        help="make an importable package of the operators that a file declares",
+        description="Make an importable package of the operators that a file declares. Its C bodies are compiled, and "
+        "run when the package is used: weave only files that you trust.",
+    )
     weave.add_argument("file", type=Path, help="the declarations, in the format of opweave's own ops.yaml")
     weave.add_argument("--name", help="of the package (default: the file's name)")
     weave.add_argument("--out", type=Path, default=Path("."), help="folder to write it to (default: this one)")
@@ -85,7 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     weave.set_defaults(command=_weave)
 
     test = commands.add_parser(
-        "test", help="weave a file and test what its entries promise: values, layouts, gradients"
+        "test",
+        help="weave a file and test what its entries promise: values, layouts, gradients",
+        description="Weave a file and test what its entries promise: values, layouts, gradients. This runs what the "
+        "file says, C bodies and composites: test only files that you trust.",
     )
     test.add_argument("file", type=Path)
     test.add_argument("--slow", action="store_true", help="all dtypes and pairs of layouts, not those of every day")
@@ -112,7 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     functions.add_argument("--markdown", action="store_true", help="the page of the documentation")
     functions.set_defaults(command=_functions)
 
-    check = commands.add_parser("check", help="report every mistake in a file of declarations")
+    check = commands.add_parser(
+        "check",
+        help="report every mistake in a file of declarations",
+        description="Report every mistake in a file of declarations. Nothing that the file says is run.",
+    )
     check.add_argument("file", type=Path)
     check.add_argument("--core", action="store_true", help="the file is a version of opweave's own ops.yaml")
     check.set_defaults(command=_check)

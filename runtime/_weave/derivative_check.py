@@ -1,17 +1,21 @@
 """Checks the formulas of reductions, scans and row operators: each against differences of what the body gives.
 
 Such formulas are Python in terms of the functions of this package, so they can only be tried where it is at hand: when
-declarations are woven or checked. The body is computed by codegen, with NumPy.
+declarations are woven or checked. The body is computed by codegen, with NumPy. As checking a file must not run whatever
+it says, formulas name the helpers of derivatives, and operators as attributes: none of these reads or writes a file.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .. import _derivatives
+from .. import _derivatives, _operators
 from .._base.interchange import from_numpy
+from . import loaded_libraries
 
 if TYPE_CHECKING:
     from ..codegen.errors import Diagnostics
@@ -32,7 +36,7 @@ def functions() -> dict[str, Any]:
     return {
         name: each
         for name, each in vars(_derivatives).items()
-        if not name.startswith("_") and not isinstance(each, type)
+        if not name.startswith("_") and (each is math or not isinstance(each, (type, ModuleType)))
     }
 
 
@@ -47,19 +51,32 @@ def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
         if not isinstance(operator.body, (Reduce, Scan, Rows, Folding)) or not floating:
             continue
         for name, derivative in operator.derivatives.items():
-            if derivative.differs or derivative.text in ("none", "auto") or not _can_be_tried(derivative.text, own):
+            if derivative.differs or derivative.text in ("none", "auto"):
                 continue
-            problem = _contradiction(operator, operator.body, name, derivative)
+            names, attributes = _names(derivative.text)
+            if (names | attributes) & own:
+                continue  # these do not exist yet
+            problem = _refusal(name, attributes) or _contradiction(operator, operator.body, name, derivative)
             if problem is not None:
                 diagnostics.report(derivative.source.span, problem)
 
 
-def _can_be_tried(text: str, own: set[str]) -> bool:
-    """True if the formula calls only functions that exist before weaving and reads no private attribute."""
+def _names(text: str) -> tuple[set[str], set[str]]:
+    """The names, and the attributes of tensors, that a formula reads."""
     nodes = list(ast.walk(ast.parse(text.strip(), mode="eval")))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return not (names | attributes) & own and not any(name.startswith("_") for name in names | attributes)
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    return names, {each.attr for each in attributes if ast.unparse(each.value) != "math"}
+
+
+def _refusal(name: str, attributes: set[str]) -> str | None:
+    """What the formula of an input uses and may not, or None."""
+    woven = (each.methods for each in loaded_libraries.loaded())
+    operators = {*_operators.FUNCTIONS, *_operators.METHODS}.union(*woven)
+    forbidden = sorted(attributes - operators - _ATTRIBUTES)
+    if not forbidden:
+        return None
+    return f"the derivative of '{name}' uses '.{forbidden[0]}', which is no operator: what it does cannot be checked"
 
 
 def _contradiction(operator: Operator, body: Body, name: str, derivative: Derivative) -> str | None:
@@ -187,3 +204,7 @@ _BUILTINS = {
     each.__name__: each for each in (abs, bool, float, int, isinstance, len, list, max, min, range, sum, tuple)
 }
 """The functions that a formula may call."""
+
+_ATTRIBUTES = {"device", "dim", "dtype", "indices", "is_complex", "is_floating_point", "itemsize", "layout", "ndim"}
+_ATTRIBUTES |= {"requires_grad", "shape", "size", "stride", "to", "values"}
+"""Attributes of tensors, dtypes and results that are no operators."""

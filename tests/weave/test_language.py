@@ -9,7 +9,7 @@ from weaving import python, shared_folder
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import WeaveError, Woven, weave
+from opweave._weave.weave import WeaveError, Woven, read, weave
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "language.yaml"
 HEAD = """
@@ -398,6 +398,15 @@ def test_formulas_of_reductions_with_a_state_are_checked(tmp_path: Path) -> None
         )
     )
     assert weave(tmp_path / "meant.yaml", out=tmp_path).operators == ("halved",)
+
+
+@pytest.mark.parametrize("reach", ["grad.numpy().tofile('PATH')", "numpy_bridge.opweave.save(grad, 'PATH')"])
+def test_a_formula_that_is_checked_reaches_no_files(reach: str, tmp_path: Path) -> None:
+    text = reach.replace("PATH", str(tmp_path / "written"))
+    (tmp_path / "hostile.yaml").write_text(WRONG.replace("* self * 2", f"* self if {text} else self"))
+    with pytest.raises(WeaveError, match=r"hostile.yaml:7:.* error: "):
+        read(tmp_path / "hostile.yaml", "hostile")
+    assert not (tmp_path / "written").exists()
 
 
 def test_loops_in_c(woven: Woven) -> None:
