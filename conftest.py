@@ -26,9 +26,10 @@ with nullcontext() if "PYTEST_XDIST_WORKER" in os.environ else locked(Path(__fil
 
 pytest_plugins = ["batches"]
 
-# The same examples in every run, however long they take, so that a failure is the doing of a change; what is marked
-# slow tries new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+# The same few examples in every run, however long they take, so that a failure is the doing of a change; what is marked
+# slow tries new ones, as does everything with `--hypothesis-profile=thorough`.
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
 
 

@@ -275,7 +275,7 @@ def _trees(kind: str) -> st.SearchStrategy[Expr]:
     return st.recursive(leaves, grow, max_leaves=10)
 
 
-@settings(max_examples=300)
+@settings(max_examples=75)
 @given(_trees("f") | _trees("i"))
 def test_random_trees_survive_printing(tree: Expr) -> None:
     assert parse(str(tree)) == tree

@@ -120,6 +120,7 @@ def test_a_failed_write_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytes
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow  # `.ci/run fresh` runs it
 def test_the_text_does_not_depend_on_the_process() -> None:
     """Two interpreters with different hash seeds, which order sets differently, give the same bytes: everything of a
     small file, and kernels of all that the language can say."""

@@ -25,7 +25,7 @@ def elements(sizes: list[int], strides: list[int], offset: int, itemsize: int) -
     return [start * itemsize for start in starts]
 
 
-@settings(max_examples=600)
+@settings(max_examples=150)
 @given(views(), views())
 def test_against_sets_of_bytes(
     core: Core, first: tuple[list[int], list[int], int, int], second: tuple[list[int], list[int], int, int]

@@ -118,7 +118,7 @@ def test_layouts(spec: Spec, beside: Beside) -> None:
     cases = [layout for shape in shapes for layout in positive(shape)]
     for dtype in dtypes_of(spec):
         for number, chosen in enumerate(itertools.product(cases, cases if len(spec.inputs) > 1 else cases[:1])):
-            if number % 7 and len(spec.inputs) > 1:
+            if number % 29 and len(spec.inputs) > 1:
                 continue
             layers = [*chosen[: len(spec.inputs)], *[chosen[-1]] * (len(spec.inputs) - 2)]
             dtypes = [spec.fixed.get(name, dtype) for name in spec.inputs]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from opweave import Tensor
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-EXAMPLES = 40
+EXAMPLES = 10
 LARGE = 300_001  # enough for several threads to share
 
 
@@ -39,7 +39,7 @@ def test_random_calls(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20 * EXAMPLES, database=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=80 * EXAMPLES, database=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(random=st.randoms(use_true_random=False))
 def test_many_random_calls(name: str, random: Random) -> None:
     """Calls that fail are made smaller."""
@@ -56,12 +56,12 @@ def test_random_calls_in_a_process_of_their_own(first: int, count: int) -> None:
     assert f"seed {first + count - 1}" in last
 
 
-@pytest.mark.parametrize("first", [0, 10_000])
+@pytest.mark.parametrize("first", [0, 2_500])
 def test_hostile_calls(first: int) -> None:
-    """A million of them: `python tests/hostile.py 1000000`."""
-    done = python(str(TESTS / "hostile.py"), "10000", str(first), timeout=600)
+    """`.ci/run hostile` makes more of them; a million: `python tests/hostile.py 1000000`."""
+    done = python(str(TESTS / "hostile.py"), "2500", str(first), timeout=600)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    assert done.stdout == "10000 calls, 0 failed\n"
+    assert done.stdout == "2500 calls, 0 failed\n"
 
 
 # ---- threads and processes ----------------------------------------------------------------------------------

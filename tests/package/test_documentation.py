@@ -30,6 +30,7 @@ def test_figures_are_those_of_the_measurements() -> None:
     assert status.returncode == 0, f"{status.stderr}\nrun `python benchmarks/report.py --render`"
 
 
+@pytest.mark.slow  # `.ci/run fresh` runs it
 def test_picture_shows_what_codegen_makes(tmp_path: Path) -> None:
     drawn = tmp_path / "pipeline.svg"
     subprocess.run([sys.executable, ROOT / "tools" / "draw_pipeline.py", drawn], check=True)

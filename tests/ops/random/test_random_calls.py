@@ -14,7 +14,7 @@ from harness.spec import Spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-FEW = 40
+FEW = 10
 MANY = settings(max_examples=3000, derandomize=False, suppress_health_check=list(HealthCheck))
 
 ELEMENTWISE = pytest.mark.parametrize("spec", specs("elementwise"), ids=lambda spec: spec.name)

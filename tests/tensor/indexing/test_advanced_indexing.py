@@ -112,13 +112,13 @@ def check_writing(data: Any) -> None:
     np.testing.assert_array_equal(tensor.numpy(), array)
 
 
-@settings(max_examples=300)
+@settings(max_examples=75)
 @given(st.data())
 def test_reading(data: Any) -> None:
     check_reading(data)
 
 
-@settings(max_examples=300)
+@settings(max_examples=75)
 @given(st.data())
 def test_writing(data: Any) -> None:
     check_writing(data)
