@@ -24,30 +24,39 @@ _MOST_VECTOR_PRODUCTS = 256
 def contracted(equation: Any, operands: Sequence[Any]) -> Any:
     """Return the result of `einsum(equation, *operands)`."""
     tensors, equation = separated(equation, operands)
-    return _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors)
+    return _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors, True)
 
 
-def _executed(what: Plan, tensors: Sequence[Any]) -> Any:
-    # The sum of one operand is that of `sum`, of the dtype int64 for integers; products keep their dtype, as in torch.
-    alone = not what.pairs
-    terms = [_after(steps, tensor, alone) for steps, tensor in zip(what.operands, tensors, strict=True)]
+def _executed(what: Plan, tensors: Sequence[Any], widens: bool) -> Any:
+    """Return the result of the plan. Sums of one operand that `widens` are those of `sum`, of the dtype int64 for
+    integers; products keep their dtype, as in torch.
+    """
+    are_alike = widens and all(tensor.dtype is tensors[0].dtype for tensor in tensors)
+    terms = [_after(steps, tensor, widens) for steps, tensor in zip(what.operands, tensors, strict=True)]
+
+    def arranged(left: Any, right: Any, of_left: Sequence[Step], of_right: Sequence[Step]) -> tuple[Any, Any]:
+        left, right = _after(of_left, left, widens), _after(of_right, right, widens)
+        if are_alike and left.dtype is not right.dtype:  # one of them is a sum
+            left, right = left.long(), right.long()
+        return left, right
+
     for pair in what.pairs:
         left, right = terms[pair.first], terms[pair.second]
         for index in sorted((pair.first, pair.second), reverse=True):
             del terms[index]
         result = None
         if pair.vector is not None:
-            result = _by_vector(pair.vector, _after(pair.summed_left, left), _after(pair.summed_right, right))
+            result = _by_vector(pair.vector, *arranged(left, right, pair.summed_left, pair.summed_right))
         if result is None:
-            product = getattr(_after(pair.left, left), pair.method)(_after(pair.right, right))
-            result = _after(pair.result, product)
+            left, right = arranged(left, right, pair.left, pair.right)
+            result = _after(pair.result, getattr(left, pair.method)(right), widens)
         terms.append(result)
-    return _after(what.result, terms[0], alone)
+    return _after(what.result, terms[0], widens)
 
 
-def _after(steps: Sequence[Step], tensor: Any, promotes: bool = False) -> Any:
+def _after(steps: Sequence[Step], tensor: Any, widens: bool) -> Any:
     for method, arguments in steps:
-        keywords = {"dtype": tensor.dtype} if method == "sum" and not promotes else {}
+        keywords = {"dtype": tensor.dtype} if method == "sum" and not widens else {}
         tensor = getattr(tensor, method)(*arguments, **keywords)
     return tensor
 
@@ -123,4 +132,4 @@ def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
     for first, second in zip(left, right, strict=True):
         others[second] = labels[first]
     output = [label for label in (*labels, *others) if (label in labels) != (label in others)]
-    return _executed(plan((labels, others), output, (a.shape, b.shape)), (a, b))
+    return _executed(plan((labels, others), output, (a.shape, b.shape)), (a, b), False)

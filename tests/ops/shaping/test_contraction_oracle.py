@@ -5,6 +5,11 @@ from __future__ import annotations
 from harness import expressions
 
 EXPRESSIONS = r"""
+L.einsum("i,j->", L.ones(20, dtype=L.uint8), L.ones(20, dtype=L.uint8))
+L.einsum("ij,j,k->i", *[L.full(size, 9, dtype=L.int8) for size in ((2, 3), (3,), (5,))])
+L.einsum("ij,kj->", *[L.full((3, 4), 9, dtype=L.int16)] * 2)
+L.einsum("ij,jk,k->i", *[L.full(size, 2, dtype=L.int32) for size in ((2, 3), (3, 4), (4,))])
+L.einsum("i,j->", L.ones(3, dtype=L.bool), L.ones(4, dtype=L.bool))
 L.einsum("ij,jk", a, a)
 L.einsum("ij,jk", a, a.t())
 L.einsum("ij,jk->ki", a, a.t())
