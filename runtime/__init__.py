@@ -58,6 +58,7 @@ newaxis = None
 
 # Loaded when first asked for: submodules, and names by the module that has them.
 _LAZY_MODULES = (
+    "__config__",
     "accelerator",
     "amp",
     "ao",
@@ -70,6 +71,7 @@ _LAZY_MODULES = (
     "distributions",
     "fft",
     "func",
+    "functional",
     "hub",
     "jit",
     "library",
@@ -88,12 +90,16 @@ _LAZY_MODULES = (
     "signal",
     "sparse",
     "special",
+    "storage",
     "testing",
+    "torch_version",
+    "types",
     "utils",
     "version",
     "xpu",
 )
 _LAZY_NAMES = {
+    "Tag": "_base.tags",
     "as_torch": "as_torch",
     "compile": "compiler",
     "cond": "_branches",
@@ -246,6 +252,8 @@ def __getattr__(name: str) -> _Any:
         value = import_module("." + name, __name__)
     elif name in _LAZY_NAMES:
         value = getattr(import_module("." + _LAZY_NAMES[name], __name__), name)
+    elif name.startswith("_foreach_"):
+        value = import_module("._foreach", __name__).function_of(name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

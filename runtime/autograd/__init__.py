@@ -28,9 +28,11 @@ if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cann
     from . import function as function
     from . import functional as functional
     from . import graph as graph
+    from . import variable as variable
     from .function import Function as Function
     from .gradcheck import gradcheck as gradcheck
     from .gradcheck import gradgradcheck as gradgradcheck
+    from .variable import Variable as Variable
 
 _MODULES = {
     "backward": ".._autograd.backward_api",
@@ -47,6 +49,7 @@ _MODULES = {
     "is_grad_enabled": ".._autograd.grad_mode",
     "is_inference_mode_enabled": ".._autograd.grad_mode",
     "Node": ".._autograd.node",
+    "Variable": ".variable",
     "gradcheck": ".gradcheck",
     "gradgradcheck": ".gradcheck",
 }
@@ -56,6 +59,7 @@ _SUBMODULES = {
     "functional": ".functional",
     "grad_mode": ".._autograd.grad_mode",
     "graph": ".graph",
+    "variable": ".variable",
 }
 
 if not _TYPE_CHECKING:
