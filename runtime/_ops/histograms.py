@@ -40,6 +40,8 @@ def _bins_of(array: Any, bins: int, low: float, high: float) -> Any:
     """Return the bin of each element within the range; the last bin includes its upper bound."""
     numpy = load("numpy")
     values = array[(array >= low) & (array <= high)]
+    if low == high:  # the margin around a single value is less than its last digit
+        return numpy.full(len(values), bins // 2)
     if not _computable(numpy.finfo(array.dtype), bins, low, high):
         # Compute in double precision, scaled so that the larger bound is near 1.
         exponent = max(-1000, min(math.frexp(max(abs(low), abs(high)))[1], 1000))

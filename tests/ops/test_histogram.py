@@ -47,3 +47,14 @@ def test_refused_types() -> None:
         opweave.histogram(opweave.arange(3), 2)
     with pytest.raises(TypeError, match=r"argument 'range' excludes edges of bins"):
         opweave.histogram(X, EDGES, range=(0, 1))
+
+
+@pytest.mark.parametrize("value", [1.0, 1e17, 1e30, -3e38])
+@pytest.mark.parametrize("bins", [1, 4, 5])
+def test_a_single_value_is_in_the_middle(value: float, bins: int) -> None:
+    """The range is widened by 1 on both sides, which may be less than the last digit of the value."""
+    expected = [0.0] * bins
+    expected[bins // 2] = 2.0
+    assert opweave.histc(opweave.tensor([value, value], dtype=opweave.float64), bins).tolist() == expected
+    if abs(value) > 1:
+        assert opweave.histc(opweave.tensor([value, value]), bins).sum().item() == 2
