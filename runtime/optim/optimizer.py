@@ -12,7 +12,7 @@ from .._tensor.tensor import Tensor
 from .parameter_groups import Group, check_among, parameters_of
 from .state_dict import packed, unpacked
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Parameters: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 """Tensors, tensors with names, or groups of them with options of their own."""
@@ -171,6 +171,20 @@ class Optimizer:
         return handle
 
 
+_of_all: dict[str, OrderedDict[int, Hook]] = {"step_pre": OrderedDict(), "step_post": OrderedDict()}
+"""Hooks of every optimizer."""
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step of any optimizer; it may return other `(args, kwargs)`."""
+    return RemovableHandle(_of_all["step_pre"], hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after each step of any optimizer."""
+    return RemovableHandle(_of_all["step_post"], hook)
+
+
 def _no_hooks() -> dict[str, OrderedDict[int, Hook]]:
     return {event: OrderedDict() for event in _HOOKS}
 
@@ -183,11 +197,12 @@ def _with_hooks(step: _Step) -> _Step:
         if type(self).step is not hooked:
             return step(self, *args, **kwargs)
         self._opt_called = True  # schedules ask for it
-        before, after = self._hooks["step_pre"], self._hooks["step_post"]
+        before = (*_of_all["step_pre"].values(), *self._hooks["step_pre"].values())
+        after = (*self._hooks["step_post"].values(), *_of_all["step_post"].values())
         if not before and not after:
             return step(self, *args, **kwargs)
         given: tuple[Any, ...] = (self, *args)
-        for hook in before.values():
+        for hook in before:
             changed = hook(self, given, kwargs)
             if changed is None:
                 continue
@@ -195,7 +210,7 @@ def _with_hooks(step: _Step) -> _Step:
                 raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
             given, kwargs = changed
         result = step(*given, **kwargs)
-        for hook in after.values():
+        for hook in after:
             hook(self, given, kwargs)
         return result
 

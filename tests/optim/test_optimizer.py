@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import opweave
 import pytest
+from opweave import optim
+from opweave.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from .side_by_side import assert_close, parameters, plain, take_steps
 
@@ -109,6 +111,23 @@ def test_step_hooks() -> None:
     second.remove()
     optimizer.step()
     assert len(calls) == 2
+
+
+def test_step_hooks_of_all_optimizers() -> None:
+    x = opweave.ones(1, requires_grad=True)
+    optimizer = optim.SGD([x], lr=0.1)
+    calls: list[str] = []
+    own = optimizer.register_step_pre_hook(lambda *_: calls.append("own"))
+    handles = [
+        register_optimizer_step_pre_hook(lambda *_: calls.append("before")),
+        register_optimizer_step_post_hook(lambda given, *_: calls.append(type(given).__name__)),
+    ]
+    optimizer.step()
+    assert calls == ["before", "own", "SGD"]
+    for handle in (own, *handles):
+        handle.remove()
+    optimizer.step()
+    assert calls == ["before", "own", "SGD"]
 
 
 def test_step_hooks_change_arguments() -> None:
