@@ -133,8 +133,12 @@ def _has_history(result: Any) -> bool:
 def _no_view_of_others(result: Any, inputs: Sequence[Any]) -> None:
     """A view of what the call has made on its way is a tensor of its own: the node is the whole of its history."""
     base = result._base
-    if base is not None and not any(base is each or base is getattr(each, "_base", None) for each in inputs):
-        own(result)
+    if base is None:
+        return
+    for each in inputs:
+        if base is each or base is getattr(each, "_base", None):
+            return
+    own(result)
 
 
 def _attach_all(node: Node, results: Sequence[Any], inputs: Sequence[Any]) -> None:
