@@ -7,12 +7,13 @@ from math import prod
 from typing import Any
 
 from .._dispatch.ops import ops
+from .memory_formats import channels_back, channels_moved
 from .values import is_narrow, per_dimension
 
 _FAR = 2**62
 """What is twice as much has more than 64 bits."""
 
-__all__ = ["check_time_first", "convolution_arguments", "transposed_arguments", "without_groups"]
+__all__ = ["check_time_first", "convolution_arguments", "pointwise_product", "transposed_arguments", "without_groups"]
 
 
 def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
@@ -66,6 +67,21 @@ def transposed_arguments(
     grouped, weights = _with_groups(input, weight, groups, dims)
     shape = [*grouped.shape[: -len(sizes) - 1], weights.shape[2], *sizes]
     return grouped, weights, stride, padding, dilation, shape
+
+
+def pointwise_product(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, groups: int) -> Any:
+    """Return the convolution as a product of matrices with a row for each pixel, where it is one as it lies in memory;
+    else None. Halves are none, as their products are rounded before the bias is added."""
+    if groups != 1 or input.itemsize < 4 or weight.numel() != weight.shape[0] * weight.shape[1] or input.has_names():
+        return None
+    moved, last = channels_moved(input)
+    if not last or isinstance(padding, str) or {1} != {*_numbers(stride)} or any(_numbers(padding)):
+        return None
+    return channels_back(ops.linear(moved, weight.flatten(1), bias), True)
+
+
+def _numbers(value: Any) -> Sequence[int]:
+    return (value,) if isinstance(value, int) else value
 
 
 def check_time_first(input: Any, weight: Any, bias: Any, pad: int) -> None:

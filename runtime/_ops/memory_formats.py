@@ -14,7 +14,7 @@ from .._base.types import CHANNELS_LAST, contiguous_format, memory_format
 from .._C import lib
 from .._dispatch.ops import ops
 
-__all__ = ["in_memory_format", "keeps_memory_format", "suggested_format"]
+__all__ = ["channels_back", "channels_moved", "in_memory_format", "keeps_memory_format", "suggested_format"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,6 +41,22 @@ def in_memory_format(tensor: Any, format: memory_format) -> Any:
     # Where a size is one, the elements may lie in order beside strides that a new tensor would not have.
     dense = tensor.movedim(1, -1).reshape(-1)
     return dense.view(tensor.shape[0], *tensor.shape[2:], tensor.shape[1]).movedim(-1, 1)
+
+
+def channels_moved(tensor: Any) -> tuple[Any, bool]:
+    """Return the image or volume with its dimensions in the order of memory, and whether the channels are last then."""
+    if suggested_format(tensor) is contiguous_format:
+        return tensor, False
+    return tensor.movedim(1, -1), True
+
+
+def channels_back(result: Any, are_last: bool) -> Any:
+    """Return one result or several with their channels as the second dimension, where they are the last one."""
+    if not are_last:
+        return result
+    if isinstance(result, tuple):
+        return tuple(channels_back(each, True) for each in result)
+    return result.movedim(-1, 1)
 
 
 def keeps_memory_format(count: int) -> Callable[[F], F]:

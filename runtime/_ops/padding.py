@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._dispatch.ops import ops
-from .memory_formats import keeps_memory_format
+from .memory_formats import channels_back, channels_moved, keeps_memory_format
 
 __all__ = ["padded"]
 
@@ -78,7 +78,8 @@ def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: compl
                 f"dimension {dim}, which is more than 64 bits hold"
             )
         tensor = _trimmed(tensor, dim, before, after)
-    result = tensor.new_full(shape, value)
+    last = channels_moved(tensor)[1]
+    result = channels_back(tensor.new_full([shape[0], *shape[2:], shape[1]] if last else shape, value), last)
     inner = result
     for dim, before, _ in margins:
         inner = inner.narrow(dim, max(before, 0), tensor.size(dim))

@@ -74,3 +74,27 @@ def test_rearrangements_do_not_share_memory() -> None:
     ):
         result.zero_()
     assert x.sum() == 16
+
+
+@pytest.mark.parametrize("options", [{}, {"padding": 1, "stride": (2, 1)}, {"dilation": 2}, {"ceil_mode": True}])
+def test_chosen_places_are_those_of_c_order(options: dict[str, Any]) -> None:
+    x = opweave.randn(2, 5, 9, 7, generator=opweave.Generator().manual_seed(3))
+    x[0, 0, 3, 3] = opweave.nan
+    found = [
+        opweave.nn.functional.max_pool2d(image, (2, 3), return_indices=True, **options)
+        for image in (x, x.contiguous(memory_format=opweave.channels_last))
+    ]
+    for expected, result in zip(*found, strict=True):
+        assert opweave.equal(result.nan_to_num(9), expected.nan_to_num(9))
+
+
+@pytest.mark.parametrize(
+    "call", ["conv2d(x, w)", "conv2d(x, w, b)", "conv2d(x, w, b, dilation=3)", "conv2d(x, w, b, 2)"]
+)
+def test_products_for_each_pixel(call: str) -> None:
+    names = {"w": numbers(opweave, 6, 8, 1, 1), "b": numbers(opweave, 6)}
+    x = numbers(opweave, 2, 8, 5, 3)
+    last = x.contiguous(memory_format=opweave.channels_last)
+    expected, result = (eval(f"F.{call}", {"F": opweave.nn.functional, "x": each, **names}) for each in (x, last))
+    assert result.is_contiguous(memory_format=opweave.channels_last)
+    assert opweave.allclose(result, expected, rtol=1e-5)

@@ -292,12 +292,18 @@ int ow_rows(const ow_op *op, ow_tensor *const *inputs, const int64_t *dims, int 
         operands[k] = inputs[k];
         ow_row_operand_add(&c.lines, inputs[k], op->fixed[k] == OW_PROMOTED ? c.compute : op->fixed[k], 0);
     }
+    /* Normalized images, which have statistics beside them, keep their channels last. Results that are nothing but elements,
+     * as those of a softmax, are in C order, as torch's are. */
+    int64_t strides[OW_MAX_DIMS], *order = NULL;
+    int channels_last = !(inputs[0]->flags & OW_CONTIGUOUS) && ow_suggested_order(inputs[0]) != OW_C_ORDER;
+    if (channels_last && op->results > 1 && ow_has_shape(inputs[0], ndim, shape))
+        ow_channels_last_strides(ndim, shape, order = strides);
     int made = 0, is_empty = 1;
     for (; made < op->results; made++) {
         int own = op->own[made] ? op->own[made] - 1 : result, kind = table->kinds[made];
         const int64_t *sizes = kind == OW_ROW_ELEMENT ? shape : kind == OW_ROW_RESULT ? of_rows : of_places;
         ow_tensor *t = results[made] = ow_tensor_new(own, kind == OW_ROW_ELEMENT ? ndim : kind == OW_ROW_RESULT ? nrows : nplaces,
-                                                     sizes, NULL);
+                                                     sizes, kind == OW_ROW_ELEMENT ? order : NULL);
         if (!t) break;
         is_empty &= !t->numel;
         if (kind == OW_ROW_SUM) sums[c.nsums++] = t;

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import _operators as ops
 from ..._base.types import contiguous_format
-from ..._ops.memory_formats import keeps_memory_format
+from ..._ops.memory_formats import channels_back, keeps_memory_format, suggested_format
 from ..._tensor.tensor import Tensor
 
 __all__ = ["affine_grid", "channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
@@ -43,9 +43,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         )
     parts = input.reshape(*batch, channels // (r * r), r, r, height, width)
     n = len(batch)
-    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    rearranged = parts.permute(order).clone(memory_format=contiguous_format)
-    return rearranged.view(*batch, channels // (r * r), height * r, width * r)
+    order = (n, n + 3, n + 1, n + 4, n + 2)
+    return _rearranged(input, parts, order, 1, (channels // (r * r), height * r, width * r))
 
 
 @keeps_memory_format(1)
@@ -79,9 +78,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
             )
     parts = input.reshape(*batch, channels, height // r, r, width // r, r)
     n = len(batch)
-    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    rearranged = parts.permute(order).clone(memory_format=contiguous_format)
-    return rearranged.view(*batch, channels * r * r, height // r, width // r)
+    order = (n, n + 2, n + 4, n + 1, n + 3)
+    return _rearranged(input, parts, order, 3, (channels * r * r, height // r, width // r))
 
 
 @keeps_memory_format(1)
@@ -104,8 +102,24 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             f"Number of channels must be divisible by groups. Got {input.size(1)} channels and {groups} groups."
         )
     batch, channels, *rest = input.shape
-    shuffled = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
-    return shuffled.clone(memory_format=contiguous_format).view(input.shape)
+    parts = input.reshape(batch, groups, channels // groups, *rest)
+    return _rearranged(input, parts, (2, 1, *range(3, parts.ndim)), 2, input.shape[1:])
+
+
+def _rearranged(
+    input: Tensor, parts: Tensor, order: tuple[int, ...], of_channels: int, shape: tuple[int, ...]
+) -> Tensor:
+    """Return a copy of parts of the input in the memory order that the input has.
+
+    Behind the dimensions of the batch, the copy has the parts' dimensions in `order`, of which the first `of_channels`
+    become the channels of the shape.
+    """
+    batch = tuple(range(parts.ndim - len(order)))
+    if suggested_format(input) is not contiguous_format:
+        order, shape = (*order[of_channels:], *order[:of_channels]), (*shape[1:], shape[0])
+    copied = parts.permute(*batch, *order).clone(memory_format=contiguous_format)
+    result = copied.view(*copied.shape[: len(batch)], *shape)
+    return channels_back(result, suggested_format(input) is not contiguous_format)
 
 
 native_channel_shuffle = channel_shuffle
