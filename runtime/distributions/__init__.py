@@ -12,6 +12,8 @@ from .constraint_registry import biject_to, transform_to
 from .discrete import *  # noqa: F403
 from .distribution import Distribution, ExponentialFamily
 from .gamma_family import *  # noqa: F403
+from .half import *  # noqa: F403
+from .inverse_gamma import *  # noqa: F403
 from .kl import kl_divergence, register_kl
 from .lkj_cholesky import *  # noqa: F403
 from .matrices import *  # noqa: F403

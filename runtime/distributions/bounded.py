@@ -41,7 +41,8 @@ class Kumaraswamy(TransformedDistribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
-        return type(self)(self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape))
+        a, b = self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape)
+        return type(self)(a, b, validate_args=self._validate_args)
 
     def _moment(self, order: int) -> Any:
         a, b = 1 + order / self.concentration1, self.concentration0

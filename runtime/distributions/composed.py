@@ -11,7 +11,7 @@ from .._base.types import Size
 from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, Symmetric
-from .utils import standard_normal, sum_rightmost
+from .utils import lazy_property, standard_normal, sum_rightmost
 
 __all__ = ["Independent", "MultivariateNormal"]
 
@@ -44,7 +44,7 @@ class Independent(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
         shape = Size(batch_shape) + self.event_shape[: self.reinterpreted_batch_ndims]
-        return Independent(self.base_dist.expand(shape), self.reinterpreted_batch_ndims, validate_args=False)
+        return Independent(self.base_dist.expand(shape), self.reinterpreted_batch_ndims, self._validate_args)
 
     @property
     def has_rsample(self) -> Any:  # type: ignore[override]
@@ -152,48 +152,25 @@ class MultivariateNormal(Symmetric):
 
         shape = Size(broadcast_shapes(matrix.shape[:-2], loc.shape[:-1]))
         self.loc = loc.expand((*shape, loc.size(-1)))
-        self._tril: Any = None
-        setattr(self, "_tril" if name == "scale_tril" else f"_{name}", matrix.expand((*shape, *matrix.shape[-2:])))
-        self._given = name
-        super().__init__(shape, self.loc.shape[-1:], validate_args=False)
-        checked = self._validate_args if validate_args is None else validate_args
-        self._validate_args = checked
-        if checked:
-            for each, value in (("loc", loc), (name, matrix)):
-                constraint = self.arg_constraints[each]
-                if not bool(constraint.check(value).all()):
-                    raise ValueError(
-                        f"Expected parameter {each} ({type(value).__name__} of shape {tuple(value.shape)}) of "
-                        f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n"
-                        f"{value}"
-                    )
-        if name == "covariance_matrix":
-            self._tril = linalg.cholesky(self.covariance_matrix)
-        elif name == "precision_matrix":
-            self._tril = _tril_of_inverse(self.precision_matrix)
+        setattr(self, name, matrix.expand((*shape, *matrix.shape[-2:])))
+        super().__init__(shape, self.loc.shape[-1:], validate_args=validate_args)
+        root = linalg.cholesky if name == "covariance_matrix" else _tril_of_inverse
+        self._tril = self.scale_tril if name == "scale_tril" else root(getattr(self, name))
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """Return a distribution whose parameters are expanded to another batch shape."""
-        shape = Size(batch_shape)
-        tril = self._tril.expand((*shape, *self._tril.shape[-2:]))
-        return MultivariateNormal(self.loc.expand(shape + self.event_shape), scale_tril=tril, validate_args=False)
-
-    @property
+    @lazy_property
     def scale_tril(self) -> Any:
         """The Cholesky factors of the covariances."""
         return self._tril
 
-    @property
+    @lazy_property
     def covariance_matrix(self) -> Any:
         """The covariances."""
-        given = self.__dict__.get("_covariance_matrix")
-        return given if given is not None else self._tril @ self._tril.mT
+        return self._tril @ self._tril.mT
 
-    @property
+    @lazy_property
     def precision_matrix(self) -> Any:
         """The inverses of the covariances."""
-        given = self.__dict__.get("_precision_matrix")
-        return given if given is not None else self._tril.cholesky_inverse()
+        return self._tril.cholesky_inverse()
 
     @property
     def variance(self) -> Tensor:
@@ -215,13 +192,6 @@ class MultivariateNormal(Symmetric):
     def entropy(self) -> Tensor:
         """Return the entropies."""
         return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det(self._tril)
-
-    def __repr__(self) -> str:
-        parts = [f"loc: {self.loc.size()}"]
-        if self._given is not None:
-            matrix = self._tril if self._given == "scale_tril" else getattr(self, f"_{self._given}")
-            parts.append(f"{self._given}: {matrix.size()}")
-        return f"MultivariateNormal({', '.join(parts)})"
 
 
 def _tril_of_inverse(precision: Any) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import _operators as ops
 from .._base.finfo import finfo
 from .._tensor.tensor import Tensor
 from . import constraints
-from .distribution import Distribution, ExponentialFamily
+from .distribution import ExponentialFamily
 from .utils import shape_of
 
-__all__ = ["Chi2", "Exponential", "Gamma", "InverseGamma"]
+__all__ = ["Chi2", "Exponential", "Gamma"]
 
 
 _GAMMA = {"concentration": constraints.positive, "rate": constraints.positive}
@@ -79,53 +78,6 @@ class Chi2(Gamma):
     def df(self) -> Any:
         """The degrees of freedom."""
         return self.concentration * 2
-
-
-class InverseGamma(Distribution):
-    """The distribution of one over numbers of a gamma distribution."""
-
-    arg_constraints = _GAMMA
-    support = constraints.positive
-    has_rsample = True
-
-    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
-        (self.concentration, self.rate), shape = shape_of(concentration, rate)
-        super().__init__(shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectations."""
-        return ops.where(self.concentration > 1, self.rate / (self.concentration - 1), math.inf)
-
-    @property
-    def mode(self) -> Tensor:
-        """The most probable values."""
-        return self.rate / (self.concentration + 1)
-
-    @property
-    def variance(self) -> Tensor:
-        """The variances."""
-        a = self.concentration
-        return ops.where(a > 2, self.rate.square() / ((a - 1).square() * (a - 2)), math.inf)
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        """Return samples with gradients."""
-        return Gamma(self.concentration, self.rate, validate_args=False).rsample(sample_shape).reciprocal()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithms of the densities of values."""
-        value = self._checked(value)
-        inverse = Gamma(self.concentration, self.rate, validate_args=False)
-        return inverse.log_prob(value.reciprocal()) - 2 * value.log()
-
-    def cdf(self, value: Any) -> Tensor:
-        """Return the probabilities of values that are not larger."""
-        return 1 - Gamma(self.concentration, self.rate, validate_args=False).cdf(self._checked(value).reciprocal())
-
-    def entropy(self) -> Tensor:
-        """Return the entropies."""
-        a = self.concentration
-        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
 
 
 class Exponential(ExponentialFamily):

@@ -13,7 +13,8 @@ from .composed import Independent, MultivariateNormal, half_log_det
 from .discrete import Bernoulli, Binomial, Geometric, Poisson
 from .distribution import Distribution
 from .gamma_family import Exponential, Gamma
-from .real_valued import Cauchy, HalfNormal, Laplace, Normal, Uniform
+from .half import HalfNormal
+from .real_valued import Cauchy, Laplace, Normal, Uniform
 from .shares import Beta, Dirichlet
 from .transformed import Gumbel, LogNormal, TransformedDistribution
 from .utils import euler_constant, sum_rightmost
@@ -63,7 +64,7 @@ def _normal(p: Any, q: Any) -> Any:
 
 @register_kl(HalfNormal, HalfNormal)
 def _half_normal(p: Any, q: Any) -> Any:
-    return _normal(p._whole, q._whole)
+    return _normal(p.base_dist, q.base_dist)
 
 
 @register_kl(Laplace, Laplace)

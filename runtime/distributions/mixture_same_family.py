@@ -47,7 +47,7 @@ class MixtureSameFamily(Distribution):
         """Return a distribution whose parameters are expanded to another batch shape."""
         shape = Size(batch_shape)
         parts = self.component_distribution.expand((*shape, self.component_distribution.batch_shape[-1]))
-        return MixtureSameFamily(self.mixture_distribution.expand(shape), parts, validate_args=False)
+        return MixtureSameFamily(self.mixture_distribution.expand(shape), parts, self._validate_args)
 
     @constraints.dependent_property
     def support(self) -> Any:

@@ -13,7 +13,7 @@ from . import constraints
 from .distribution import Distribution, ExponentialFamily, Symmetric
 from .utils import shape_of, standard_normal
 
-__all__ = ["Cauchy", "HalfCauchy", "HalfNormal", "Laplace", "Normal", "Uniform"]
+__all__ = ["Cauchy", "Laplace", "Normal", "Uniform"]
 
 _LOCATION = {"loc": constraints.real, "scale": constraints.positive}
 
@@ -141,81 +141,6 @@ class Cauchy(_LocationScale):
     def entropy(self) -> Tensor:
         """Return the entropies."""
         return math.log(4 * math.pi) + self.scale.log()
-
-
-class _Half(Distribution):
-    """The absolute values of a distribution around zero."""
-
-    arg_constraints = {"scale": constraints.positive}  # noqa: RUF012
-    support = constraints.nonnegative
-    has_rsample = True
-    _base: type
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        (self.scale,), shape = shape_of(scale)
-        super().__init__(shape, validate_args=validate_args)
-
-    @property
-    def _whole(self) -> Any:
-        return self._base(0, self.scale, validate_args=False)
-
-    @property
-    def mode(self) -> Tensor:
-        """The most probable values: zeros."""
-        return ops.zeros_like(self.scale)
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        """Return samples with gradients."""
-        return self._whole.rsample(sample_shape).abs()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithms of the densities of values."""
-        value = self._checked(value)
-        return ops.where(value >= 0, self._whole.log_prob(value) + math.log(2), -math.inf)
-
-    def cdf(self, value: Any) -> Tensor:
-        """Return the probabilities of values that are not larger."""
-        return 2 * self._whole.cdf(self._checked(value)) - 1
-
-    def icdf(self, prob: Any) -> Tensor:
-        """Return the values below which samples are with such probabilities."""
-        return self._whole.icdf((prob + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        """Return the entropies."""
-        return self._whole.entropy() - math.log(2)
-
-
-class HalfNormal(_Half):
-    """The absolute values of normally distributed numbers around zero."""
-
-    _base = Normal
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectations."""
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
-    def variance(self) -> Tensor:
-        """The variances."""
-        return self.scale.square() * (1 - 2 / math.pi)
-
-
-class HalfCauchy(_Half):
-    """The absolute values of numbers of Cauchy's distribution around zero."""
-
-    _base = Cauchy
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectations: infinite."""
-        return ops.full_like(self.scale, math.inf)
-
-    @property
-    def variance(self) -> Tensor:
-        """The variances: infinite."""
-        return ops.full_like(self.scale, math.inf)
 
 
 class Uniform(Distribution):

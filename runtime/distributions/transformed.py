@@ -187,7 +187,8 @@ class Gumbel(TransformedDistribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
-        return type(self)(self.loc.expand(batch_shape), self.scale.expand(batch_shape))
+        loc, scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
+        return type(self)(loc, scale, validate_args=self._validate_args)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
@@ -234,7 +235,8 @@ class Weibull(TransformedDistribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
-        return type(self)(self.scale.expand(batch_shape), self.concentration.expand(batch_shape))
+        scale, concentration = self.scale.expand(batch_shape), self.concentration.expand(batch_shape)
+        return type(self)(scale, concentration, validate_args=self._validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -270,7 +272,8 @@ class Pareto(TransformedDistribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
-        return type(self)(self.scale.expand(batch_shape), self.alpha.expand(batch_shape))
+        scale, alpha = self.scale.expand(batch_shape), self.alpha.expand(batch_shape)
+        return type(self)(scale, alpha, validate_args=self._validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:

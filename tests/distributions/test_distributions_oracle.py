@@ -72,12 +72,9 @@ except (NotImplementedError, ValueError) as error:
 @pytest.mark.parametrize("case", CASES.strip().splitlines())
 def test_distribution(case: str) -> None:
     made, _, values = case.partition(" | ")
-    name = made.partition("(")[0]
     calls = ["repr(d)", "d.batch_shape", "d.event_shape", "d.mean", "d.variance", "d.stddev", "d.mode", "d.entropy()",
              "d.log_prob(v)", "d.cdf(v)", "d.has_rsample",
              "d.expand((2, *d.batch_shape)).log_prob(v.unsqueeze(0))"]  # fmt: skip
-    if name in ("HalfNormal", "HalfCauchy", "InverseGamma"):
-        calls = calls[1:]  # torch prints no parameters
     calls += ["d.icdf(L.tensor(0.3))", "d.enumerate_support()"]
     calls += ["d.sample()", "d.sample((2, 2))", "d.rsample((2,))"]
     text = "D = L.distributions\nout = []\n" + f"d, v = D.{made}, {values}" + "".join(map(read, calls)) + "\nout"
@@ -149,6 +146,36 @@ one, two = 0.5 + x(3).abs(), 1.5 + x(3, step=0.2).abs()
  K(D.Independent(N(x(3), one), 1), D.Independent(N(x(3), two), 1)), K(D.Uniform(0.0, one), N(x(3), two)),
     K(D.Laplace(x(3), one), N(x(3), two)),
  K(D.MultivariateNormal(x(3), L.eye(3) + 0.2), D.MultivariateNormal(2 * x(3), L.eye(3) + 0.1))]
+---
+D = L.distributions
+D.MultivariateNormal(L.zeros(2), L.tensor([[2.0, 1.0], [0.0, 2.0]]))
+---
+D = L.distributions
+D.MultivariateNormal(L.zeros(2), scale_tril=-L.eye(2))
+---
+D = L.distributions
+D.MultivariateNormal(L.zeros(2), precision_matrix=L.tensor([[2.0, 1.0], [0.0, 2.0]]))
+---
+D = L.distributions
+D.MultivariateNormal(L.zeros(2), L.eye(2)).log_prob(L.tensor([float('nan'), 0.0]))
+---
+D = L.distributions
+D.MultivariateNormal(L.zeros(2), L.eye(2)).expand((3,)).log_prob(L.zeros(3))
+---
+D = L.distributions
+one = L.ones(2)
+made = [D.Pareto(one, one, validate_args=v) for v in (True, False)]
+made += [D.Weibull(one, one, v) for v in (True, False)] + [D.Gumbel(one, one, v) for v in (True, False)]
+made += [D.Kumaraswamy(one, one, v) for v in (True, False)] + [D.MultivariateNormal(one, L.eye(2), None, None, True)]
+made += [D.Independent(D.Normal(one, one), 1, v) for v in (True, False)]
+made += [D.MixtureSameFamily(D.Categorical(one), D.Normal(one, one), v) for v in (True, False)]
+[each.expand((3, *each.batch_shape))._validate_args for each in made]
+---
+D = L.distributions
+one, two = 0.5 + x(3).abs(), 1.5 + x(3, step=0.2).abs()
+p, q = D.InverseGamma(one, two), D.HalfCauchy(one)
+[D.kl_divergence(p, D.InverseGamma(two, one)), D.kl_divergence(q, D.HalfCauchy(two)),
+ isinstance(p, D.TransformedDistribution)]
 ---
 D = L.distributions
 D.kl_divergence(D.Normal(0.0, 1.0), D.Categorical(L.ones(3)))

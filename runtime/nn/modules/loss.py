@@ -8,6 +8,7 @@ from typing import Any
 from ..._ops.losses import reduction_word
 from ..._tensor.tensor import Tensor
 from ._declared import Loss
+from .distance import PairwiseDistance
 from .module import Module
 
 __all__ = [
@@ -263,6 +264,8 @@ class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_los
 
     def _begin(self, options: dict[str, Any]) -> None:
         _check_margin("TripletMarginWithDistanceLoss", options)
+        if options["distance_function"] is None:
+            options["distance_function"] = PairwiseDistance()
         super()._begin(options)
 
 
