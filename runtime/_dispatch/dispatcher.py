@@ -26,6 +26,7 @@ _ORDER = (
     "function_mode",
     "subclass",
     "named",
+    "autocast",
     "autograd",
     "dispatch_mode",
     "conj",

@@ -48,16 +48,9 @@ def without_innermost(key: str, function: Callable[..., Any], *arguments: Any) -
         _set(key, modes)
 
 
-def add_outermost(mode: Any) -> None:
-    """Enters a mode around all that are entered, as if it had been there before them; once."""
-    modes = _entered.modes.get(mode._key, ())
-    if mode not in modes:
-        _set(mode._key, (mode, *modes))
-
-
-def remove(mode: Any) -> None:
-    """Leaves a mode, wherever it is among those that are entered."""
-    _set(mode._key, tuple(each for each in _entered.modes.get(mode._key, ()) if each is not mode))
+def include_key(key: str, included: bool) -> None:
+    """Has all calls of the thread come to the handlers of a key that has no modes, or not."""
+    _set(key, (key,) if included else ())
 
 
 class _ModeBase:

@@ -9,8 +9,8 @@ from typing import Any
 
 from .._base.dtypes import dtype
 from .._base.warn import warn
+from .._dispatch.autocast import cast_tensors
 from . import autocast_state as state
-from .casts import cast
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
@@ -103,7 +103,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str = "cpu", cast_inputs: dtype 
             return fwd(ctx, *args, **kwargs)
         ctx._fwd_used_autocast = False
         with autocast(device_type, enabled=False):
-            return fwd(ctx, *cast(args, cast_inputs), **cast(kwargs, cast_inputs))
+            return fwd(ctx, *cast_tensors(args, cast_inputs), **cast_tensors(kwargs, cast_inputs))
 
     return decorated
 

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, overload
 
 from .._base.devices import device
-from .._base.dtypes import EXPORTS, dtype
+from .._base.dtypes import dtype
 from .._base.type_names import type_name, wrong_type
 from .._base.warn import warn
-from .._dispatch.modes import add_outermost, remove
-from .casts import Casts
+from .._dispatch.autocast import set_casting
+from .._dispatch.autocast import state as _state
 
-_HALVES = {
-    "bfloat16": ("cpu", "hpu", "maia", "xla"),
-    "float16": ("cuda", "ipu", "mps", "mtia", "privateuseone", "xpu"),
-}
-"""The kinds of devices that have a half format at first."""
-
-
-class _State(threading.local):
-    def __init__(self) -> None:
-        self.enabled: set[str] = set()
-        self.dtypes = {kind: EXPORTS[name] for name, kinds in _HALVES.items() for kind in kinds}
-        self.cache = True
-        self.nesting = 0
-
-
-_state = _State()
 _dtype = dtype
-_casts = Casts(lambda: _state.dtypes["cpu"])
+_KINDS = frozenset(_state.dtypes)
+"""The kinds of devices that have autocast."""
 
 
 def _kind(function: str, device_type: Any) -> str:
@@ -40,7 +24,7 @@ def _kind(function: str, device_type: Any) -> str:
 
 def _kind_that_casts(function: str, device_type: Any) -> str:
     kind = _kind(function, device_type)
-    if not any(kind in kinds for kinds in _HALVES.values()):
+    if kind not in _KINDS:
         raise RuntimeError("unknown device type for autocast in get_autocast_dispatch_key_from_device_type")
     return kind
 
@@ -80,7 +64,7 @@ def set_autocast_enabled(device_type: Any = "cuda", enabled: Any = None) -> None
         raise wrong_type("set_autocast_enabled", "enabled", "bool", enabled, position)
     (_state.enabled.add if enabled else _state.enabled.discard)(kind)
     if kind == "cpu":
-        (add_outermost if enabled else remove)(_casts)
+        set_casting(enabled)
 
 
 def get_autocast_dtype(device_type: str) -> dtype:

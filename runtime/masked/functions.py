@@ -53,10 +53,12 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None
 def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Return products of the elements that count; ones where none does."""
     result = _filled(_converted(input, dtype), mask, 1)
+    # The product has the format of the elements also under autocast, which computes it in float32.
+    kept = result.dtype if result.is_floating_point() else None
     if not input.dim():
-        return ops.prod(result)
+        return ops.prod(result, dtype=kept)
     for each in sorted((each % input.dim() for each in _dims(input, dim)), reverse=True):
-        result = ops.prod(result, each, keepdim)
+        result = ops.prod(result, each, keepdim, dtype=kept)
     return result
 
 

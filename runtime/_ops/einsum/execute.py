@@ -6,13 +6,15 @@ Two operands at a time are arranged as batches of matrices, without a copy where
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ..._base.shapes import distinct_dims
+from ..._dispatch.autocast import computed
 from ..._dispatch.ops import ops
 from ..._handle import needs_grad
 from .parse import separated
-from .plan import Plan, Step, VectorProduct, plan, plan_of
+from .plan import Pair, Plan, Step, VectorProduct, plan, plan_of
 
 __all__ = ["contracted", "contracted_dims"]
 
@@ -31,7 +33,8 @@ def _executed(what: Plan, tensors: Sequence[Any], widens: bool) -> Any:
     """Return the result of the plan. Sums of one operand that `widens` are those of `sum`, of the dtype int64 for
     integers; products keep their dtype, as in torch.
     """
-    are_alike = widens and all(tensor.dtype is tensors[0].dtype for tensor in tensors)
+    first = tensors[0].dtype
+    are_alike = widens and not first.is_floating_point and all(tensor.dtype is first for tensor in tensors)
     terms = [_after(steps, tensor, widens) for steps, tensor in zip(what.operands, tensors, strict=True)]
 
     def arranged(left: Any, right: Any, of_left: Sequence[Step], of_right: Sequence[Step]) -> tuple[Any, Any]:
@@ -40,17 +43,19 @@ def _executed(what: Plan, tensors: Sequence[Any], widens: bool) -> Any:
             left, right = left.long(), right.long()
         return left, right
 
+    def product(pair: Pair, left: Any, right: Any) -> Any:
+        if pair.vector is not None:
+            result = _by_vector(pair.vector, *arranged(left, right, pair.summed_left, pair.summed_right))
+            if result is not None:
+                return result
+        left, right = arranged(left, right, pair.left, pair.right)
+        return _after(pair.result, getattr(left, pair.method)(right), widens)
+
     for pair in what.pairs:
         left, right = terms[pair.first], terms[pair.second]
         for index in sorted((pair.first, pair.second), reverse=True):
             del terms[index]
-        result = None
-        if pair.vector is not None:
-            result = _by_vector(pair.vector, *arranged(left, right, pair.summed_left, pair.summed_right))
-        if result is None:
-            left, right = arranged(left, right, pair.left, pair.right)
-            result = _after(pair.result, getattr(left, pair.method)(right), widens)
-        terms.append(result)
+        terms.append(computed(pair.method, product, pair, left, right))
     return _after(what.result, terms[0], widens)
 
 
@@ -132,4 +137,7 @@ def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
     for first, second in zip(left, right, strict=True):
         others[second] = labels[first]
     output = [label for label in (*labels, *others) if (label in labels) != (label in others)]
-    return _executed(plan((labels, others), output, (a.shape, b.shape)), (a, b), False)
+    # Under autocast torch computes a single number as a sum of products, and anything else as a product of matrices.
+    free = prod(size for t, dims in ((a, left), (b, right)) for dim, size in enumerate(t.shape) if dim not in dims)
+    steps = plan((labels, others), output, (a.shape, b.shape))
+    return computed("mul" if free == 1 else "mm", _executed, steps, (a, b), False)

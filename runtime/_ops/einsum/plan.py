@@ -200,6 +200,10 @@ def _pair(first: int, second: int, left: _Term, right: _Term, kept: set[Any], ou
     order = [label for label in output if (label in left.labels) != (label in right.labels)]
     if order and order[0] in right.labels:
         first, second, left, right = second, first, right, left
+    for label in {*left.labels} & {*right.labels} - kept:
+        if left.size([label]) == right.size([label]) == [1]:  # nothing is summed
+            for term in (left, right):
+                term.squeeze(term.labels.index(label))
     left.sum(kept | set(right.labels))
     right.sum(kept | set(left.labels))
     summed_left, summed_right = tuple(left.steps), tuple(right.steps)

@@ -196,7 +196,7 @@ static PyObject *body_call(const ow_function *f, PyObject *const *values) {
 /* ---- entrances ---------------------------------------------------------------------------------------------- */
 
 PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject *out) {
-    if (ow_included_keys) return NULL;
+    if (ow_included_keys & ~ow_excluded_keys) return NULL;
     ow_mode mode = f->form == OW_IN_PLACE || f->form == OW_AUGMENTED ? OW_INPLACE : out != Py_None ? OW_OUT : OW_NEW;
     /* Tensors that are made within a composite, or by a factory, are where the dispatcher says. */
     if (ow_meta_by_default() && (!f->core || f->core->family == OW_FACTORY)) return NULL;
@@ -260,7 +260,7 @@ PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_
     ow_tensor *inputs[OW_MAX_INPUTS] = {NULL}, *params[OW_MAX_PARAMS];
     ow_number numbers[OW_MAX_INPUTS + OW_MAX_PARAMS];
     const ow_op *op = n && ow_read_int(arguments[0], &number) ? ow_op_get(number, OW_FAMILY(ELEMENTWISE)) : NULL;
-    if (!op || n - 1 != op->ninputs + op->nparams || ow_included_keys) Py_RETURN_NONE;
+    if (!op || n - 1 != op->ninputs + op->nparams || (ow_included_keys & ~ow_excluded_keys)) Py_RETURN_NONE;
     for (Py_ssize_t k = 0; k + 1 < n; k++) {
         PyObject *operand = arguments[k + 1];
         ow_tensor **to = k < op->ninputs ? &inputs[k] : &params[k - op->ninputs];

@@ -10,6 +10,7 @@ from ... import _operators as ops
 from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._base.shapes import broadcast_shapes
+from ..._dispatch.autocast import autocasts
 from ..._ops.values import holds, wide
 from ...autograd.function import Function
 from .dropout_family import dropout
@@ -20,6 +21,7 @@ _BLOCK = 1 << 19
 """About how many weights of all heads are there at once."""
 
 
+@autocasts("scaled_dot_product_attention")
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

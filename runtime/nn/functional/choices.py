@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional
 from ... import _operators as ops
+from ..._dispatch.autocast import autocasts
 from ..._ops.memory_formats import keeps_memory_format
 from ..._ops.values import per_dimension
 
@@ -85,6 +86,7 @@ def _unpooled_size(
     return size
 
 
+@autocasts("max_unpool")
 def _put_back(input: Tensor, indices: Tensor, size: list[int]) -> Tensor:
     dims = len(size)
     if indices.dtype.scalar_name != "Long":
@@ -192,6 +194,7 @@ def _check_fractional(name: str, input: Tensor, kernel: list[int], size: list[in
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
 
 
+@autocasts("fractional_max_pool")
 def _in_windows(input: Tensor, kernel: list[int], size: list[int], samples: Tensor) -> tuple[Tensor, Tensor]:
     """An image is a volume of depth 1, whose first number is for its columns."""
     dims = len(size)

@@ -183,8 +183,9 @@ def multi_head_attention_forward(
         attn_mask = spread if attn_mask is None else attn_mask + spread
     probability = dropout_p if training else 0.0
     if need_weights:
-        scores = (q * (1.0 / head) ** 0.5).matmul(k.transpose(1, 2))
-        weights = (scores if attn_mask is None else scores + attn_mask).softmax(-1)
+        scaled, keys = q * (1.0 / head) ** 0.5, k.transpose(1, 2)
+        scores = scaled.matmul(keys) if attn_mask is None else ops.baddbmm(attn_mask, scaled, keys)
+        weights = scores.softmax(-1)
         if probability > 0:
             weights = dropout(weights, probability)
         heads = weights.matmul(v)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import _operators as ops
 from ..._base.warn import warn
+from ..._dispatch.autocast import autocasts
 from ..._ops.losses import reduced_loss, reduction_word
 from ..._tensor.tensor import Tensor
 
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 
+@autocasts("kl_div")
 def kl_div(
     input: Any,
     target: Any,
@@ -67,6 +69,7 @@ def kl_div(
     return reduced / input.size(0) if batch and input.dim() else reduced
 
 
+@autocasts("poisson_nll_loss")
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -130,6 +133,7 @@ def gaussian_nll_loss(
     return reduced_loss(losses, reduction)
 
 
+@autocasts("hinge_embedding_loss")
 def hinge_embedding_loss(
     input: Any,
     target: Any,
@@ -151,6 +155,7 @@ def hinge_embedding_loss(
     return reduced_loss(apart + ops.where(target != -1, input, zero), word)
 
 
+@autocasts("soft_margin_loss")
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
@@ -161,6 +166,7 @@ def soft_margin_loss(
     return reduced_loss(-ops.logsigmoid(target * input), word)
 
 
+@autocasts("margin_ranking_loss")
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -185,6 +191,7 @@ def margin_ranking_loss(
     return reduced_loss((-target * (input1 - input2) + float(margin)).clamp(min=0), word)
 
 
+@autocasts("cosine_embedding_loss")
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -223,6 +230,7 @@ def cosine_embedding_loss(
     return reduced_loss(together + ops.where(target == -1, (cosines - margin).clamp(min=0), zero), word)
 
 
+@autocasts("triplet_margin_loss")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,

@@ -7,6 +7,7 @@ from typing import Any
 from ... import _operators as ops
 from ..._autograd.backward_api import grad as gradients
 from ..._autograd.grad_mode import enable_grad, is_grad_enabled
+from ..._dispatch.autocast import autocasts
 from ...autograd.function import Function
 
 __all__ = ["lstm_sequence"]
@@ -101,6 +102,7 @@ def _through_time(
     return by_gates, by_h, by_c, by_weight, None if bias is None else flat.sum(0)
 
 
+@autocasts("lstm_sequence")
 def lstm_sequence(gates: Any, h: Any, c: Any, weight: Any, bias: Any, backwards: bool) -> tuple[Any, tuple[Any, Any]]:
     """Return the outputs of all steps, (T, N, H), and the last state.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional, _operators
+from ..._dispatch.autocast import computed
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -14,7 +15,8 @@ Sizes = int | Sequence[int]
 
 
 def _max_pool(dims: int) -> Callable[..., Any]:
-    chosen: Any = getattr(_nn_functional, f"max_pool{dims}d_with_indices")
+    name = f"max_pool{dims}d"
+    chosen: Any = getattr(_nn_functional, f"{name}_with_indices")
 
     def max_pool(
         input: Tensor,
@@ -26,15 +28,19 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         return_indices: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         stride = [] if stride is None else stride
-        values, indices = chosen(input, kernel_size, stride, padding, dilation, ceil_mode)
-        return (values, indices) if return_indices else values
+        arguments = input, kernel_size, stride, padding, dilation, ceil_mode
+        if return_indices:
+            both: tuple[Tensor, Tensor] = chosen(*arguments)
+            return both
+        values: Tensor = computed(name, chosen, *arguments)[0]
+        return values
 
     max_pool.__doc__ = f"""Largest elements of windows; with `return_indices` also where each stands.
 
     The arguments, the shape and the errors are those of `max_pool{dims}d_with_indices`; `stride` is by default the
     kernel.
     """
-    max_pool.__name__ = max_pool.__qualname__ = f"max_pool{dims}d"
+    max_pool.__name__ = max_pool.__qualname__ = name
     return max_pool
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import _operators as ops
+from ..._base.promotion import promote_types
 from .lstm_sequence import lstm_sequence
 
 __all__: list[str] = []
@@ -50,6 +51,9 @@ def gru_step(gates: Any, state: Any, layer: Layer) -> Any:
     both = (gates.narrow(-1, 0, 2 * size) + inner.narrow(-1, 0, 2 * size)).sigmoid()
     reset, update = both.chunk(2, -1)
     new = ops.addcmul(gates.narrow(-1, 2 * size, size), reset, inner.narrow(-1, 2 * size, size)).tanh()
+    if new.dtype is not h.dtype:  # under autocast the gates are in a half format
+        wide = promote_types(new.dtype, h.dtype)
+        new, h, update = new.to(wide), h.to(wide), update.to(wide)
     return (ops.lerp(new, h, update),)
 
 

@@ -9,12 +9,14 @@ from ... import _operators as ops
 from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
+from ..._dispatch.autocast import autocasts
 from ..._ops.normalization import check_rows, padding_row
 from ..._ops.values import is_meta
 
 __all__ = ["bilinear", "embedding_bag"]
 
 
+@autocasts("bilinear")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """Return `input1 @ weight[k] @ input2` for each k, plus `bias`.
 

@@ -1,0 +1,183 @@
+"""Autocast: operators that are computed in a half format, in float32, or in the widest format of their tensors.
+
+Where a thread casts for the CPU, the dispatch key `autocast` is included in its calls and asked before that of
+autograd, so that the graph records the casts. An operator of the table gets tensors of its format and is computed
+without the key; what is not in the table and is made of other operators casts within. Functions that are operators in
+torch and Python here cast by the decorator `autocasts`.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+from .._base.devices import CPU
+from .._base.dtypes import EXPORTS, dtype
+from .._base.tensor_class import Tensor
+from .._handle import keys as keys_of
+from .._handle import with_keys
+from .dispatcher import KEYS, redispatch, register
+from .modes import include_key
+from .op import NEW, Op
+
+__all__ = ["autocasts", "cast_tensors", "computed", "set_casting", "state"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_KEY = KEYS["autocast"]
+_FLOAT32, _FLOAT64 = EXPORTS["float32"], EXPORTS["float64"]
+
+_LOWER = """
+addbmm addmm baddbmm bmm conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d linalg_vecdot
+linear lstm_sequence matmul mm prelu scaled_dot_product_attention
+"""
+"""Computed in the half format of the thread. The names are those of torch's list for the CPU, in which `lstm_sequence`
+is `mkldnn_rnn_layer`."""
+_WIDER = """
+adaptive_avg_pool3d adaptive_max_pool3d_with_indices avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits
+cdist cholesky cholesky_inverse cholesky_solve cosine_embedding_loss cross_entropy ctc_loss
+fake_quantize_per_tensor_affine fft_fft fft_fft2 fft_fftn fft_hfft fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft
+fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn fractional_max_pool geqrf grid_sampler hinge_embedding_loss
+huber_loss inverse kl_div l1_loss linalg_cholesky linalg_cholesky_ex linalg_cond linalg_eig linalg_eigh linalg_eigvals
+linalg_eigvalsh linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_qr
+linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve lu_solve margin_ranking_loss max_pool3d
+max_unpool mse_loss multi_margin_loss multilabel_margin_loss nanquantile nll_loss orgqr ormqr pinverse poisson_nll_loss
+polar prod qr quantile smooth_l1_loss soft_margin_loss stft svd trace triangular_solve triplet_margin_loss
+view_as_complex
+"""
+"""Computed in float32; of `fractional_max_pool` and `max_unpool` images and volumes."""
+_WIDEST = "cat index_copy stack"
+"""Computed in the widest format of their tensors."""
+_KERNELS = "bilinear cross linalg_cross linalg_matrix_exp matrix_exp"
+"""Made of operators of the other lists here and kernels of torch, so that nothing is cast in them."""
+
+_MARGINS = {"reflect": (2, 4), "replicate": (2, 4, 6)}
+"""By mode of `pad`: the numbers of margins with which it is computed in float32."""
+
+
+def _in_half(values: Any) -> dtype:
+    return state.dtypes["cpu"]
+
+
+def _in_float32(values: Any) -> dtype:
+    return _FLOAT32
+
+
+def _in_widest(values: Any) -> dtype:
+    half = state.dtypes["cpu"]
+    formats = {each.dtype for each in _castable(values)}
+    if not formats <= {half, _FLOAT32}:
+        raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return _FLOAT32 if _FLOAT32 in formats else half
+
+
+def _as_they_are(values: Any) -> None:
+    return None
+
+
+def _in_float32_by_mode(values: Any) -> dtype | None:
+    _, margins, mode, *_ = values
+    return _FLOAT32 if len(margins) in _MARGINS.get(mode, ()) else None
+
+
+_RULES: dict[str, Callable[[Any], dtype | None]] = {
+    **dict.fromkeys(_LOWER.split(), _in_half),
+    **dict.fromkeys(_WIDER.split(), _in_float32),
+    **dict.fromkeys(_WIDEST.split(), _in_widest),
+    **dict.fromkeys(_KERNELS.split(), _as_they_are),
+    "pad": _in_float32_by_mode,
+}
+"""By name: the format for these arguments, or None if they stay as they are."""
+
+_FIRST_FORMATS = {
+    "bfloat16": ("cpu", "hpu", "maia", "xla"),
+    "float16": ("cuda", "ipu", "mps", "mtia", "privateuseone", "xpu"),
+}
+
+
+class _State(threading.local):
+    """What autocast is set to in a thread, by kind of device."""
+
+    def __init__(self) -> None:
+        self.enabled: set[str] = set()
+        self.dtypes = {kind: EXPORTS[name] for name, kinds in _FIRST_FORMATS.items() for kind in kinds}
+        self.cache = True
+        self.nesting = 0
+
+
+state = _State()
+
+
+def set_casting(enabled: bool) -> None:
+    """Has the calls of this thread cast from now on, or not."""
+    include_key("autocast", enabled)
+
+
+# ---- casts --------------------------------------------------------------------------------------------------
+
+
+def _is_castable(value: Any) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and value.is_floating_point()
+        and value.dtype is not _FLOAT64
+        and value.device.type == CPU.type
+    )
+
+
+def _castable(values: Any) -> Iterator[Any]:
+    if isinstance(values, (tuple, list)):
+        for each in values:
+            yield from _castable(each)
+    elif _is_castable(values):
+        yield values
+
+
+def cast_tensors(values: Any, wanted: dtype | None) -> Any:
+    """Nested values with the floating tensors of the CPU in another dtype, those of float64 excepted. None: as they
+    are."""
+    if wanted is None:
+        return values
+    if isinstance(values, Tensor):
+        return values.to(wanted) if _is_castable(values) and values.dtype is not wanted else values
+    if isinstance(values, (tuple, list)):
+        return type(values)([cast_tensors(each, wanted) for each in values])
+    if isinstance(values, dict):
+        return {name: cast_tensors(each, wanted) for name, each in values.items()}
+    return values
+
+
+def _cast(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    rule = _RULES.get(op.name.removeprefix("nn_"))
+    go_on = functools.partial(redispatch, op, below="autocast")
+    if rule is None:
+        return go_on(args, out, mode)
+    wanted = rule(args) if mode == NEW and out is None else None
+    return with_keys(0, _KEY, go_on, cast_tensors(args, wanted), out, mode)
+
+
+def computed(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a function of Python that does what an operator does: its tensors are cast as those of the operator
+    `name`, and what it calls casts no more."""
+    if not keys_of() & _KEY:
+        return function(*args, **kwargs)
+    args, kwargs = cast_tensors((args, kwargs), _RULES.get(name, _as_they_are)(args))
+    return with_keys(0, _KEY, functools.partial(function, *args, **kwargs))
+
+
+def autocasts(name: str) -> Callable[[_F], _F]:
+    """Decorate a function of Python that is an operator in torch, where it has this name."""
+
+    def decorate(function: _F) -> _F:
+        @functools.wraps(function)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            return computed(name, function, *args, **kwargs)
+
+        return cast(_F, decorated)
+
+    return decorate
+
+
+register("autocast", _cast)
