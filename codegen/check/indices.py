@@ -12,10 +12,11 @@ from typing import Any
 
 from ..dtypes import BOOL, INT64, DType
 from ..expr import FUNCTIONS, Apply, Expr, lower, names
+from ..expr.atoms import Fold, Integer, Range, Read
 from ..expr.evaluate import compute, primitive
 from ..expr.functions.lists import ITEM, LENGTH
 from ..expr.geometry import Geometry
-from ..expr.indexed import POSITIONS, SHAPE, Fold, Integer, Range, Read
+from ..expr.indexed import POSITIONS, SHAPE
 from ..expr.typed import Arg, Const, Node, Op
 from ..model.computation import computed_dtype
 from ..model.compute import Border, Compute, Size

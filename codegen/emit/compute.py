@@ -65,6 +65,7 @@ def shared(operator: Operator, body: Compute) -> Shared:
                 each.name,
                 index,
                 body.tensors.get(each.name, 0),
+                each.name in body.tensors,
                 each.name in body.integers,
                 each.is_optional,
                 body.is_batched(each.name),

@@ -3,26 +3,26 @@
     sum(self[..., y * s + i, x * s + j] * weight[i, j] for i in range(3) for j in range(3)) + bias[0]
 
 is read into a tree of the language of elements (tree.py) in which every element, reduction and conversion to an integer
-is a name, its *atom*. So the passes over expressions (types, C, derivatives, NumPy) are those of all expressions, and
-only who makes loops looks into the atoms.
+is a name, its *atom* (atoms.py). So the passes over expressions (types, C, derivatives, NumPy) are those of all
+expressions, and only who makes loops looks into the atoms.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..errors import suggest
 from . import random
-from .errors import ExpressionError, raise_all
-from .functions import ROWS
+from .atoms import Atoms, Fold, Integer, Range, Read
+from .errors import raise_all
+from .functions import ROWS, Rule
 from .functions.lists import ITEM, LENGTH
 from .parse import Family, OwnFunction, Reader
 from .source import Source
-from .tree import NOWHERE, Apply, Expr, Literal, Name, Span, names, substitute
+from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
 
 if TYPE_CHECKING:
     from ..source import Scalar
@@ -34,118 +34,6 @@ POSITIONS = frozenset(("argmax", "argmin"))
 SHAPE = ".shape"
 """Ends the name that stands for the list of a tensor's sizes."""
 FAMILY = Family("an expression over indices", ROWS)
-
-
-@dataclass(frozen=True)
-class Read:
-    """One element of a tensor. `batched`: the indices are those of the last dimensions, `...` stands for the others."""
-
-    tensor: str
-    indices: tuple[Expr, ...]
-    batched: bool
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        return self.indices
-
-
-@dataclass(frozen=True)
-class Range:
-    """The integers from `first` on below `stop`."""
-
-    name: str
-    first: Expr
-    stop: Expr
-
-
-@dataclass(frozen=True)
-class Fold:
-    """A reduction of a value over ranges, the last of which runs fastest; where a condition does not hold, the value is
-    left out."""
-
-    reduction: str
-    value: Expr
-    ranges: tuple[Range, ...]
-    condition: Expr | None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        bounds = (bound for each in self.ranges for bound in (each.first, each.stop))
-        return (self.value, *bounds, *([] if self.condition is None else [self.condition]))
-
-
-@dataclass(frozen=True)
-class Integer:
-    """A number without its fraction, as an index; beyond 64 bits, and for NaN, one that is outside of every tensor."""
-
-    value: Expr
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
-
-Atom = Read | Fold | Integer
-
-
-class Atoms:
-    """The atoms of one body, each of which has one name."""
-
-    def __init__(self) -> None:
-        self.named: dict[str, Atom] = {}
-        self._names: dict[Atom, str] = {}
-
-    def name(self, atom: Atom) -> str:
-        if atom not in self._names:
-            self._names[atom] = f"_{len(self._names)}"
-            self.named[self._names[atom]] = atom
-        return self._names[atom]
-
-    def within(self, *trees: Expr) -> Iterator[tuple[str, Atom]]:
-        """The atoms that expressions are made of, inner ones first."""
-        yield from within(self.named, *trees)
-
-    def substituted(self, tree: Expr, replacements: Mapping[str, Expr]) -> Expr:
-        """The tree with names replaced, in its atoms as well. Variables of ranges must not be among the names."""
-
-        def visit(each: Expr) -> Expr:
-            changed = {
-                name: Name(self.name(rebuilt(self.named[name], visit)))
-                for name in sorted(names(each) & self.named.keys())  # in an order that is the same every time
-            }
-            return substitute(substitute(each, changed), replacements)
-
-        return visit(tree)
-
-
-def rebuilt(atom: Atom, visit: object) -> Atom:
-    """The atom with a function applied to its expressions."""
-    assert callable(visit)
-    if isinstance(atom, Read):
-        return Read(atom.tensor, tuple(map(visit, atom.indices)), atom.batched, atom.span)
-    if isinstance(atom, Integer):
-        return Integer(visit(atom.value))
-    ranges = tuple(Range(each.name, visit(each.first), visit(each.stop)) for each in atom.ranges)
-    condition = None if atom.condition is None else visit(atom.condition)
-    return Fold(atom.reduction, visit(atom.value), ranges, condition, atom.span)
-
-
-def within(atoms: Mapping[str, Atom], *trees: Expr) -> Iterator[tuple[str, Atom]]:
-    """The atoms that expressions are made of, inner ones first, each once."""
-    seen: dict[str, Atom] = {}
-
-    def visit(tree: Expr) -> None:
-        for name in sorted(names(tree)):
-            if name in atoms and name not in seen:
-                for each in atoms[name].expressions:
-                    visit(each)
-                seen[name] = atoms[name]
-
-    for tree in trees:
-        visit(tree)
-    return iter(seen.items())
 
 
 def conjuncts(condition: Expr | None) -> Iterator[Expr]:
@@ -207,11 +95,19 @@ def read(
     return tree
 
 
+def _truth(tree: Expr) -> Expr:
+    """A condition, which is true where a number is not zero."""
+    is_truth = isinstance(tree, Apply) and ROWS[tree.function].rule in (Rule.COMPARISON, Rule.LOGICAL)
+    return tree if is_truth else Apply("ne", (tree, Literal(0)), span=tree.span)
+
+
 class _IndexReader(Reader):
     def __init__(self, source: Source, scope: Scope, atoms: Atoms, own: Mapping[str, OwnFunction]) -> None:
         super().__init__(source, (*scope.names, *scope.variables), replace(FAMILY, own=own))
         self.scope = scope
         self.atoms = atoms
+        self.bound: Mapping[str, str] = {}
+        """The variables of ranges that are known, by the words for them."""
 
     def read(self, node: ast.expr) -> Expr:
         span = self.source.span(node)
@@ -248,6 +144,8 @@ class _IndexReader(Reader):
         return self._wrong(f"'{node.attr}' is no attribute here", span, "tensors have shape, ndim and size(dim)")
 
     def _name(self, name: str, span: Span) -> Expr:
+        if name in self.bound:
+            return Name(self.bound[name], span=span)
         if name in self.scope.tensors:
             return self._wrong(f"'{name}' is a tensor, and an expression sees elements", span, f"{name}[...]")
         return super()._name(name, span)
@@ -272,18 +170,18 @@ class _IndexReader(Reader):
                 return self._wrong(f"'{called.id}' takes a key and positions", span, f"{called.id}(key, y, x)")
             return random.FUNCTIONS[called.id]([self.read(each) for each in node.args], span)
         if called.id == "int" and len(node.args) == 1:
-            return Name(self.atoms.name(Integer(self.read(node.args[0]))), span=span)
+            return Name(self.atoms.name(Integer(self.read(node.args[0]), span)), span=span)
         return super()._call(node, span)
 
     def _reduction(self, reduction: str, node: ast.GeneratorExp, span: Span) -> Expr:
-        outer, ranges, conditions = self.names, [], []
+        outer, ranges, conditions = (self.names, self.bound), [], []
         for generator in node.generators:
             found = self._range(generator)
             if found is not None:
                 ranges.append(found)
-            conditions += [self.read(each) for each in generator.ifs]
+            conditions += [_truth(self.read(each)) for each in generator.ifs]
         value = self.read(node.elt)
-        self.names = outer
+        self.names, self.bound = outer
         condition = self._all(conditions)
         return Name(self.atoms.name(Fold(reduction, value, tuple(ranges), condition, span)), span=span)
 
@@ -298,23 +196,19 @@ class _IndexReader(Reader):
         if not isinstance(node.target, ast.Name):
             self._wrong("a range has one variable", span, "for i in range(n) for j in range(m)")
             return None
-        name, call = node.target.id, node.iter
-        if name in (self.names or ()) or name in self.scope.tensors or name in self.scope.variables:
-            self._wrong(f"'{name}' is the name of something else", span, "rename the variable")
-        before = self.names
-        self.names = (*(self.names or ()), name)  # also where the range is wrong, as one mistake is enough
+        word, call = node.target.id, node.iter
+        if word in (self.names or ()) or word in self.scope.tensors:
+            self._wrong(f"'{word}' is the name of something else", span, "rename the variable")
+        bounds: list[Expr] = []
         is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
-        if not is_range or not isinstance(call, ast.Call) or not 1 <= len(call.args) <= 2 or call.keywords:
-            self._wrong(
-                "a variable runs over a range", self.source.span(node.iter), "range(stop) or range(first, stop)"
-            )
+        if is_range and isinstance(call, ast.Call) and 1 <= len(call.args) <= 2 and not call.keywords:
+            bounds = [self.read(each) for each in call.args]
+        else:
+            place = self.source.span(node.iter)
+            self._wrong("a variable runs over a range", place, "range(stop) or range(first, stop)")
+        name = self.atoms.own(word)
+        self.names = (*(self.names or ()), word)  # also where the range is wrong, as one mistake is enough
+        self.bound = {**self.bound, word: name}
+        if not bounds:
             return None
-        known, self.names = self.names, before
-        bounds = [self.read(each) for each in call.args]
-        self.names = known
         return Range(name, Literal(0, span=NOWHERE) if len(bounds) == 1 else bounds[0], bounds[-1])
-
-
-def unknown_variable(name: str, known: Iterable[str]) -> ExpressionError:
-    """A name among the indices of a result that is none."""
-    return ExpressionError(f"'{name}' is not an index variable", 0, len(name), suggest(name, known))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
-from ..dtypes import DType
+from ..dtypes import INT64, DType
 from .emit_c import Emitted, print_c
 from .functions import FUNCTIONS
 from .lower import Env, lower
@@ -62,6 +62,21 @@ def emit_expressions(trees: tuple[Expr, ...], env: Env, results: tuple[DType, ..
 def is_inexact(emitted: Emitted) -> bool:
     """True if the last bit may depend on which form of a function is used."""
     return any(not function.is_exact_for(dtype) for function, dtype in applied(emitted.root))
+
+
+FAR = "far"
+"""The variable of C that says that the arithmetic of an index has left 64 bits."""
+_INDEX = replace(
+    TARGET,
+    calls=_CALLS
+    | {(name, INT64.name): f"ow_index_{name}({{0}}, {{1}}, &{FAR})" for name in ("add", "sub", "mul")}
+    | {("neg", INT64.name): f"ow_index_sub(0, {{0}}, &{FAR})"},
+)
+
+
+def emit_index(root: Node, own: Mapping[str, str]) -> Emitted:
+    """The C of an index that is made of data."""
+    return print_c(root, _INDEX, {name: own.get(name) or variable(name) for name in names(root)})
 
 
 def emit_tree(root: Node, own: Mapping[str, str] = MappingProxyType({})) -> Emitted:

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
 from types import MappingProxyType
 
 from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
 from ..expr.affine import ONE, ZERO, Affine, Index, product, total, tree_of
+from ..expr.atoms import Atom, Atoms, Carrier, Fold, Free, Range, Read
 from ..expr.geometry import Geometry
-from ..expr.indexed import Atoms, Fold, Range, Read, conjuncts, rebuilt
+from ..expr.indexed import conjuncts
 from ..expr.typed import Arg, Const
-from .compute import BATCH, Border, Compute, Result, Size, following, size_of, uniform_name
-from .paths import EXTREMA, IndependentError, Path, UnsolvedIndexError, grad_name, paths, with_rests
+from .compute import BATCH, Border, Compute, Size, following, size_of, uniform_name
+from .paths import EXTREMA, NoAdjointError, Path, UnsolvedIndexError, grad_name
 from .unrolled import unrolled
 
 _POSITION = "_n"
@@ -30,36 +32,37 @@ _TO = ("_p{}", "_q{}")
 """The index variables of gradients, and of gradients of gradients."""
 
 
-def adjoint(body: Compute, target: str, result: int) -> Compute:
-    """The gradient by a tensor, of `grad` by the result. Raises NoAdjointError."""
-    return _Adjoint(with_rests(body), target, body.results[result]).body()
+class Adjoint:
+    """The gradient by a tensor, of `grad` by the only result, which gathers the terms of the paths that are added."""
 
-
-class _Adjoint:
-    def __init__(self, body: Compute, target: str, result: Result) -> None:
+    def __init__(self, body: Compute, target: str) -> None:
         self.old = body
         self.target = target
-        self.result = result
         self.grad = grad_name(body)
         self.to = _TO[body.names[:1] == (_TO[0].format(0),)]
         self.atoms = Atoms()
+        self.carrier = Carrier(body.atoms, self.atoms, self._placed)
         self.flat = body.batched and not body.is_batched(target)
         """Are the dimensions in front summed, and therefore one of which there is an index?"""
         self.opened = target in body.flat
         """Are they those of the gradient, and therefore several again?"""
         self.solved: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
+        self.terms: list[Expr] = []
 
-    def body(self) -> Compute:
+    def add(self, path: Path) -> None:
+        """Adds the term of a path. Raises UnsolvedIndexError where its variables do not follow from the position."""
+        self.terms.append(self._contribution(path))
+
+    def body(self) -> Compute | None:
+        """The sum of the terms; None: there are none."""
+        if not self.terms:
+            return None
         rank = self.old.tensors[self.target]
-        tree: Expr = ZERO
-        for path in paths(self.old, self.result.tree, self.target):
-            part = self._contribution(path)
-            tree = part if tree == ZERO else Apply("add", (tree, part))
-        if tree == ZERO:
-            raise IndependentError(f"the result does not depend on '{self.target}'")
+        tree = reduce(lambda left, right: Apply("add", (left, right)), self.terms)
         sizes = tuple((self.to.format(dim), self._size(dim - rank)) for dim in range(self.opened, rank))
-        made = following(self.old, Result(tree, self.result.source, "value"), self.atoms, sizes, self.uniforms)
+        result = replace(self.old.results[0], tree=tree, name="value")
+        made = following(self.old, result, self.atoms, sizes, self.uniforms)
         made = replace(
             made,
             batched=self.opened or (self.old.batched and not self.flat),
@@ -105,7 +108,7 @@ class _Adjoint:
             for name, each in ranges.items()
             if name not in solved
         ]
-        bounds += more
+        bounds = self._ordered([*bounds, *more])
         tests = [self._carried(each) for each in kept]
         factor, derivative = _split(
             self._carried(path.derivative), {each.name for each in bounds} | set(self.atoms.named)
@@ -119,6 +122,20 @@ class _Adjoint:
         summed: Expr = Name(self.atoms.name(Fold("sum", value, tuple(bounds), condition)))
         return summed if factor == ONE else simplify(Apply("mul", (summed, factor)))
 
+    def _ordered(self, bounds: list[Range]) -> list[Range]:
+        """Ranges behind those on whose variables they depend, where variables of the old body have been solved."""
+        free = Free(self.atoms.named)
+        found: list[Range] = []
+        while bounds:
+            waiting = {each.name for each in bounds}
+            ready = next((each for each in bounds if not free(each.first, each.stop) & waiting), None)
+            if ready is None:
+                listed = " and ".join(sorted(waiting))
+                raise NoAdjointError(f"the ranges of {listed} depend on each other in the gradient")
+            bounds = [each for each in bounds if each is not ready]
+            found.append(ready)
+        return found
+
     def _batch(self) -> Expr:
         return self._uniform(Arg(INT64, BATCH))
 
@@ -131,22 +148,19 @@ class _Adjoint:
 
     def _grad(self) -> Expr:
         indices = tuple(self._carried(Name(name)) for name in self.old.names)
-        return self._read(Read(self.grad, indices, self.old.batched))
+        return self._placed(Read(self.grad, indices, self.old.batched))
 
-    def _read(self, read: Read) -> Expr:
-        if self.opened and read.tensor in self.old.flat:
-            return Name(self.atoms.name(Read(read.tensor, read.indices[1:], True, read.span)))
-        if self.flat and read.batched:
-            return Name(self.atoms.name(Read(read.tensor, (Name(_POSITION), *read.indices), False, read.span)))
-        return Name(self.atoms.name(read))
+    def _placed(self, atom: Atom) -> Expr:
+        """An atom of the old body, in which elements may have their dimensions in front as one or as several."""
+        if isinstance(atom, Read) and self.opened and atom.tensor in self.old.flat:
+            atom = replace(atom, indices=atom.indices[1:], batched=True)
+        elif isinstance(atom, Read) and self.flat and atom.batched:
+            atom = replace(atom, indices=(Name(_POSITION), *atom.indices), batched=False)
+        return Name(self.atoms.name(atom))
 
     def _carried(self, tree: Expr) -> Expr:
         """An expression of the old body in terms of positions of the gradient and of the variables that are left."""
-        replacements: dict[str, Expr] = dict(self.solved)
-        for name in sorted(names(tree) & self.old.atoms.keys()):
-            atom = rebuilt(self.old.atoms[name], self._carried)
-            replacements[name] = self._read(atom) if isinstance(atom, Read) else Name(self.atoms.name(atom))
-        return substitute(tree, replacements)
+        return self.carrier(tree, self.solved)
 
     # ---- solving
 

@@ -241,8 +241,16 @@ def _computed(operator: Operator, body: Compute, dtype: DType) -> Iterator[tuple
     env = body.env({each.name: dtype for each in operator.params}, dtype)
     for index, each in enumerate(body.results):
         yield each, env, computed_dtype(operator, body, index, dtype)
-        for fold in body.folds.values():
-            yield Expression(fold.value, each.source), env, body.value_dtype(fold, env)
+    source = body.results[0].source
+    for read in body.reads.values():
+        for place in read.indices:
+            yield Expression(place, source), env, INT64
+    for fold in body.folds.values():
+        yield Expression(fold.value, source), env, body.value_dtype(fold, env)
+        if fold.condition is not None:
+            yield Expression(fold.condition, source), env, BOOL
+        for bound in (bound for bounds in fold.ranges for bound in (bounds.first, bounds.stop)):
+            yield Expression(bound, source), env, INT64
 
 
 def computed_dtype(operator: Operator, body: Compute, index: int, dtype: DType) -> DType:

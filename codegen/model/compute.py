@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import count
@@ -13,9 +13,10 @@ from ..dtypes import BOOL, INT64, INT_LIST, DType
 from ..errors import Span
 from ..expr import Apply, Expr, Literal, Name, names
 from ..expr.affine import Index, index
+from ..expr.atoms import Atom, Atoms, Fold, Integer, Range, Read, settled, within
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import POSITIONS, SHAPE, Atom, Atoms, Fold, Integer, Range, Read, within
+from ..expr.indexed import POSITIONS, SHAPE
 from ..expr.lower import Env, lower_integers, type_of
 from ..expr.typed import Arg, Const, Op, replaced
 from .parts import End, Expression, Requirement
@@ -112,6 +113,16 @@ class Compute:
     """Is this index the first variable of the results?"""
     small: tuple[int, ...] = ()
     """The sizes of further dimensions of the results, at the end, each position of which is a result of its own."""
+    rolled: Compute | None = field(default=None, repr=False, compare=False)
+    """The body before its small variables were told apart: what is shorter, and has the shorter gradients."""
+    sizes: Mapping[tuple[str, int], int] = field(default_factory=lambda: MappingProxyType({}))
+    """What `exact` is where small variables are told apart."""
+
+    def settled(self) -> Compute:
+        """The body with variables of ranges that are told apart by their names, and no other atoms than it uses."""
+        trees, atoms = settled([each.tree for each in self.results], self.atoms, (*self.names, *self.uniforms))
+        results = tuple(replace(each, tree=tree) for each, tree in zip(self.results, trees, strict=True))
+        return replace(self, results=results, atoms=MappingProxyType(atoms))
 
     @property
     def fixed(self) -> Mapping[str, DType]:
@@ -198,7 +209,7 @@ class Compute:
         for read in self.reads.values():
             for dim, tree in enumerate(read.indices):
                 found.setdefault((read.tensor, dim - len(read.indices)), []).append(tree)
-        return {
+        return {**self.sizes} | {
             place: 1 + max(int(each.value) for each in trees if isinstance(each, Literal))
             for place, trees in found.items()
             if place[0] not in self.outside and all(isinstance(each, Literal) and each.value >= 0 for each in trees)
@@ -292,7 +303,7 @@ def following(
     missing = sorted(old.tensors.keys() - given)
     trees = (result.tree, *(part for atom in used.values() for part in atom.expressions))
     names_used = frozenset[str]().union(*map(names, trees))
-    return Compute(
+    made = Compute(
         variables=tuple(
             (name, size if size.geometry is None else Size(shapes_given(size.geometry, missing)))
             for name, size in variables
@@ -312,3 +323,4 @@ def following(
         optional=old.optional & given,
         span=old.span,
     )
+    return made.settled()

@@ -18,8 +18,8 @@ from types import MappingProxyType
 
 from ..expr import Apply, Expr, Name, names
 from ..expr.affine import ONE, ZERO
+from ..expr.atoms import Atoms, Carrier, Fold, Range, Read
 from ..expr.geometry import Geometry
-from ..expr.indexed import Atoms, Fold, Range, Read, rebuilt
 from .compute import MAX_VARIABLES, Border, Compute, Size
 
 
@@ -246,13 +246,7 @@ def _gather(
 ) -> Compute:
     """The sum over rows of the product, which stands in the place of `b`."""
     atoms = Atoms()
-
-    def carried(tree: Expr) -> Expr:
-        for name in sorted(names(tree) & body.atoms.keys()):
-            atoms.name(rebuilt(body.atoms[name], carried))
-        return tree
-
-    condition = None if fold.condition is None else carried(fold.condition)
+    condition = None if fold.condition is None else Carrier(body.atoms, atoms)(fold.condition, {})
     read = Read(b.tensor, (*map(Name, rows), *places), False)
     tree = Name(atoms.name(Fold("sum", Name(atoms.name(read)), tuple(ranges), condition)))
     return replace(

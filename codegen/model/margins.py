@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..expr import names
-from ..expr.indexed import Fold, Read, vanishes, within
+from ..expr.atoms import Fold, Read, within
+from ..expr.indexed import vanishes
 from .compute import Border, Compute
 from .parts import End
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import count
+from functools import reduce
 from types import MappingProxyType
 
-from ..expr import Apply, Expr, Name, derive, names, simplify, substitute
+from ..expr import Apply, Expr, Name, derive, names, simplify
 from ..expr.affine import ZERO
-from ..expr.indexed import POSITIONS, Atom, Fold, Range, Read, rebuilt, vanishes, within
+from ..expr.atoms import Atoms, Carrier, Fold, Range, Read, within
+from ..expr.indexed import POSITIONS, vanishes
 from .compute import Compute
 
 GRAD = "grad_output"
@@ -50,12 +51,18 @@ class Path:
     derivative: Expr
 
 
+def summed(path: Path) -> tuple[Range, ...]:
+    """The ranges of the sums and products that a path goes through: each of their positions has a term of its own."""
+    return tuple(bounds for fold in path.folds if fold.reduction not in EXTREMA for bounds in fold.ranges)
+
+
 def is_linear(body: Compute, target: str) -> bool:
     """Is every result a sum of products with one element of the tensor each?"""
     if any(fold.reduction == "prod" and _reads(body, fold.value, target) for fold in body.folds.values()):
         return False
     places = (index for read in body.reads.values() for index in read.indices)
-    return not any(_reads(body, each, target) for each in places) and all(
+    conditions = (each.condition for each in body.folds.values() if each.condition is not None)
+    return not any(_reads(body, each, target) for each in (*places, *conditions)) and all(
         all(not _reads(body, path.derivative, target) for path in paths(body, each.tree, target))
         and vanishes(each.tree, lambda name: _is_zero(body, name, target))
         for each in body.results
@@ -100,35 +107,25 @@ def _rest_of(body: Compute, product: str) -> Expr:
 
 
 def with_rests(body: Compute) -> Compute:
-    """The body that knows, for each product, that of the other elements than one: the variables of its ranges under
-    other names, without the place at which all of them are equal."""
-    added = dict[str, Atom]()
-    for name, fold in body.folds.items():
-        if fold.reduction == "prod" and not any(isinstance(each, Fold) for _, each in within(body.atoms, fold.value)):
-            added[f"{name}{_REST}"] = _rest(body, name, fold, added)
-    return replace(body, atoms=MappingProxyType({**body.atoms, **added})) if added else body
+    """The body that knows, for each product, that of the other elements than one: the variables of its ranges once
+    more, without the place at which all of them are equal."""
+    products = {name: fold for name, fold in body.folds.items() if fold.reduction == "prod"}
+    simple = [name for name, fold in products.items() if not any(_folds_within(body, fold.value))]
+    if not simple:
+        return body
+    atoms = Atoms(body.atoms)
+    carrier = Carrier(body.atoms, atoms)
+    added = {f"{name}{_REST}": _rest(carrier, products[name]) for name in simple}
+    return replace(body, atoms=MappingProxyType({**atoms.named, **added}))
 
 
-def _rest(body: Compute, name: str, fold: Fold, added: dict[str, Atom]) -> Fold:
-    """`added` gets the atoms that it is made of."""
-    taken = {*body.all_variables, *body.atoms, *added, *body.uniforms, *body.tensors}
-    renamed = {each.name: f"{each.name}{name}" for each in fold.ranges}
-    renamed = {old: next(new + "_" * k for k in count() if new + "_" * k not in taken) for old, new in renamed.items()}
-    values: dict[str, Expr] = {old: Name(new) for old, new in renamed.items()}
+def _folds_within(body: Compute, tree: Expr) -> Iterator[Fold]:
+    return (each for _, each in within(body.atoms, tree) if isinstance(each, Fold))
 
-    def carried(tree: Expr) -> Expr:
-        found = dict(values)
-        for inner in sorted(names(tree) & body.atoms.keys()):
-            copy = f"{inner}{name}"
-            added[copy] = rebuilt(body.atoms[inner], carried)
-            found[inner] = Name(copy)
-        return substitute(tree, found)
 
-    others: Expr | None = None
-    for old, new in renamed.items():
-        differs = Apply("ne", (Name(new), Name(old)))
-        others = differs if others is None else Apply("logical_or", (others, differs))
-    assert others is not None
-    condition = others if fold.condition is None else Apply("logical_and", (carried(fold.condition), others))
-    ranges = tuple(Range(renamed[each.name], carried(each.first), carried(each.stop)) for each in fold.ranges)
-    return Fold("prod", carried(fold.value), ranges, condition, fold.span)
+def _rest(carrier: Carrier, fold: Fold) -> Fold:
+    rest = carrier.rebuilt(fold, {})
+    assert isinstance(rest, Fold)
+    differ = [Apply("ne", (Name(new.name), Name(old.name))) for new, old in zip(rest.ranges, fold.ranges, strict=True)]
+    others: Expr = reduce(lambda left, right: Apply("logical_or", (left, right)), differ)
+    return replace(rest, condition=others if rest.condition is None else Apply("logical_and", (rest.condition, others)))

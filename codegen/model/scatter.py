@@ -16,24 +16,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..dtypes import INT64
-from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
+from ..expr import Apply, Expr, Literal, Name, names, simplify
 from ..expr.affine import ONE, ZERO, product, total
+from ..expr.atoms import Atoms, Carrier, Fold, Range, Read, within
 from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import Atoms, Fold, Range, Read, chosen, rebuilt, within
+from ..expr.indexed import chosen
 from ..expr.lower import lower_integers
 from ..expr.typed import Arg, Const, replaced
-from .compute import Border, Compute, Result, Size, following, size_of, uniform_name
-from .paths import EXTREMA, IndependentError, NoAdjointError, Path, grad_name, paths, with_rests
+from .compute import Border, Compute, Size, following, size_of, uniform_name
+from .paths import EXTREMA, NoAdjointError, Path, grad_name, summed
 from .unrolled import unrolled
 
 _ELEMENT = "_e"
 """The variable of the elements that an expression reads."""
 
 
-def scattered(body: Compute, target: str, result: int) -> tuple[Compute, Compute]:
-    """The terms of the gradient, of `grad` by the result, and their places among all elements. Raises
-    NoAdjointError."""
-    return _Scatter(with_rests(body), target, body.results[result]).bodies()
+def scattered(body: Compute, target: str, found: Sequence[Path]) -> tuple[Compute, Compute]:
+    """The terms of the gradient, of `grad` by the only result, and their places among all elements, for paths through
+    the same sums. Raises NoAdjointError."""
+    return _Scatter(body, target).bodies(found)
 
 
 def _extent_of(bounds: Range) -> Expr:
@@ -41,19 +42,16 @@ def _extent_of(bounds: Range) -> Expr:
 
 
 class _Scatter:
-    def __init__(self, body: Compute, target: str, result: Result) -> None:
+    def __init__(self, body: Compute, target: str) -> None:
         self.body = body
         self.target = target
-        self.result = result
         self.grad = grad_name(body)
         self.atoms = Atoms()
+        self.carrier = Carrier(body.atoms, self.atoms)
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
 
-    def bodies(self) -> tuple[Compute, Compute]:
-        found = list(paths(self.body, self.result.tree, self.target))
-        if not found:
-            raise IndependentError(f"the result does not depend on '{self.target}'")
-        ranges = self._ranges(found)
+    def bodies(self, found: Sequence[Path]) -> tuple[Compute, Compute]:
+        ranges = self._checked(summed(found[0]))
         sizes = [*self.body.variables, *((each.name, self._size(each)) for each in ranges)]
         if len(found) > 1:
             sizes.append((_ELEMENT, Size(Const(INT64, len(found)))))
@@ -63,16 +61,11 @@ class _Scatter:
         places = chosen(_ELEMENT, [self._carried(self._place(path.read), values) for path, values, _ in known])
         return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
 
-    def _ranges(self, found: list[Path]) -> tuple[Range, ...]:
-        """The variables of the sums and products that all paths go through."""
-        sums = [[fold for fold in each.folds if fold.reduction not in EXTREMA] for each in found]
-        ranges = [tuple(bounds for fold in each for bounds in fold.ranges) for each in sums]
-        if any(each != ranges[0] for each in ranges):
-            raise NoAdjointError(f"elements of '{self.target}' are read within different reductions")
-        for each in ranges[0]:
+    def _checked(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+        for each in ranges:
             if not names(each.first) | names(each.stop) <= self.body.uniforms.keys():
                 raise NoAdjointError(f"the range of '{each.name}' depends on other variables")
-        return ranges[0]
+        return ranges
 
     def _values(self, path: Path, first: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], list[Expr]]:
         """What variables of reductions are: those of sums begin with 0, those of extrema follow from the positions that
@@ -92,17 +85,11 @@ class _Scatter:
 
     def _position(self, fold: Fold, values: Mapping[str, Expr]) -> Expr:
         """The position that an extremum has chosen; -1: none."""
-        atom = rebuilt(replace(fold, reduction=f"arg{fold.reduction}"), lambda each: self._carried(each, values))
-        assert isinstance(atom, Fold)
-        return Name(self.atoms.name(atom))
+        return self.carrier.atom(replace(fold, reduction=f"arg{fold.reduction}"), values)
 
     def _carried(self, tree: Expr, first: Mapping[str, Expr]) -> Expr:
         """An expression of the old body, with variables that all begin with 0."""
-        found: dict[str, Expr] = dict(first)
-        for name in sorted(names(tree) & self.body.atoms.keys()):
-            atom = rebuilt(self.body.atoms[name], lambda each: self._carried(each, first))
-            found[name] = Name(self.atoms.name(atom))
-        return substitute(tree, found)
+        return self.carrier(tree, first)
 
     # ---- what is added, and where
 
@@ -166,7 +153,8 @@ class _Scatter:
     def _body(self, tree: Expr, sizes: list[tuple[str, Size]], loosely: bool) -> Compute:
         given = {each.tensor for _, each in within(self.atoms.named, tree) if isinstance(each, Read)}
         known = tuple((name, self._known(size, name, given)) for name, size in sizes)
-        made = following(self.body, Result(tree, self.result.source, "value"), self.atoms, known, self.uniforms)
+        result = replace(self.body.results[0], tree=tree, name="value")
+        made = following(self.body, result, self.atoms, known, self.uniforms)
         return unrolled(made, loosely)
 
     def _known(self, size: Size, name: str, given: set[str]) -> Size:

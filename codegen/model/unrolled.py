@@ -19,8 +19,9 @@ from math import prod
 from types import MappingProxyType
 
 from ..dtypes import INT64
-from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
-from ..expr.indexed import Atom, Atoms, Fold, Range, Read, chosen, rebuilt, within
+from ..expr import Apply, Expr, Literal, Name, names, simplify
+from ..expr.atoms import Atom, Atoms, Carrier, Fold, Range, Read
+from ..expr.indexed import chosen
 from ..expr.typed import Arg
 from .compute import BATCH, Compute, Result, Size
 
@@ -45,7 +46,8 @@ def unrolled(body: Compute, loosely: bool = False) -> Compute:
         return body
     unroller = _Unroller(body, simplify if loosely else folded)
     results = tuple(replace(each, tree=_choice(unroller, each.tree, sizes, {})) for each in body.results)
-    return _with(body, results, unroller.atoms)
+    made = _with(body, results, unroller.atoms)
+    return replace(made, rolled=replace(body, sizes=made.exact)) if _is_affine(body) else made
 
 
 def by_position(body: Compute) -> Compute:
@@ -55,10 +57,16 @@ def by_position(body: Compute) -> Compute:
         return body
     unroller = _Unroller(body, folded)
     places = [dict(zip(sizes, map(Literal, each), strict=True)) for each in product(*map(range, sizes.values()))]
-    results = tuple(replace(each, tree=unroller.at(each.tree, place)) for each in body.results for place in places)
+    results = tuple(replace(each, tree=unroller(each.tree, place)) for each in body.results for place in places)
     made = replace(_with(body, results, unroller.atoms), small=tuple(sizes.values()))
     made = replace(made, variables=body.variables[: len(body.variables) - len(sizes)])
     return made if made.variables else _along_batch(made)
+
+
+def _is_affine(body: Compute) -> bool:
+    """Are all indices sums of multiples of variables, but those that are made of data?"""
+    indices = (each for read in body.reads.values() for each in read.indices)
+    return all(names(each) & body.atoms.keys() or body.index(each).affine is not None for each in indices)
 
 
 def _small(body: Compute) -> dict[str, int]:
@@ -73,7 +81,7 @@ def _small(body: Compute) -> dict[str, int]:
 
 def _choice(unroller: _Unroller, tree: Expr, sizes: Mapping[str, int], known: Mapping[str, Expr]) -> Expr:
     if not sizes:
-        return unroller.at(tree, known)
+        return unroller(tree, known)
     (name, size), *others = sizes.items()
     return chosen(
         name, [_choice(unroller, tree, dict(others), {**known, name: Literal(place)}) for place in range(size)]
@@ -81,24 +89,20 @@ def _choice(unroller: _Unroller, tree: Expr, sizes: Mapping[str, int], known: Ma
 
 
 def _with(body: Compute, results: tuple[Result, ...], atoms: Atoms) -> Compute:
-    used = dict(within(atoms.named, *(each.tree for each in results)))
-    return replace(body, results=results, atoms=MappingProxyType(used))
+    return replace(body, results=results, atoms=MappingProxyType(atoms.named)).settled()
 
 
 def _along_batch(body: Compute) -> Compute:
     """The dimensions in front as one, which is a variable."""
     atoms = Atoms()
 
-    def carried(tree: Expr) -> Expr:
-        found: dict[str, Expr] = {}
-        for name in sorted(names(tree) & body.atoms.keys()):
-            atom = rebuilt(body.atoms[name], carried)
-            if isinstance(atom, Read) and atom.batched:
-                atom = Read(atom.tensor, (Name(_ALONG), *atom.indices), False, atom.span)
-            found[name] = Name(atoms.name(atom))
-        return substitute(tree, found)
+    def along(atom: Atom) -> Expr:
+        if isinstance(atom, Read) and atom.batched:
+            atom = replace(atom, indices=(Name(_ALONG), *atom.indices), batched=False)
+        return Name(atoms.name(atom))
 
-    results = tuple(replace(each, tree=carried(each.tree)) for each in body.results)
+    carrier = Carrier(body.atoms, atoms, along)
+    results = tuple(replace(each, tree=carrier(each.tree, {})) for each in body.results)
     batched = frozenset(filter(body.is_batched, body.tensors))
     return replace(
         _with(body, results, atoms),
@@ -110,24 +114,17 @@ def _along_batch(body: Compute) -> Compute:
     )
 
 
-class _Unroller:
+class _Unroller(Carrier):
     """Puts numbers in the place of variables."""
 
     def __init__(self, body: Compute, simpler: Callable[[Expr], Expr]) -> None:
-        self.body = body
+        super().__init__(body.atoms, Atoms(), finish=lambda tree: simpler(folded(tree)))
         self.simpler = simpler
-        self.atoms = Atoms()
 
-    def at(self, tree: Expr, values: Mapping[str, Expr]) -> Expr:
-        found = {
-            name: self._atom(self.body.atoms[name], values) for name in sorted(names(tree) & self.body.atoms.keys())
-        }
-        return self.simpler(folded(substitute(tree, {**values, **found})))
-
-    def _atom(self, atom: Atom, values: Mapping[str, Expr]) -> Expr:
+    def atom(self, atom: Atom, values: Mapping[str, Expr]) -> Expr:
         terms = self._terms(atom, values) if isinstance(atom, Fold) and atom.reduction in _JOINS else None
         if terms is None:
-            return Name(self.atoms.name(rebuilt(atom, lambda each: self.at(each, values))))
+            return super().atom(atom, values)
         assert isinstance(atom, Fold)
         if not terms:
             return _EMPTY[atom.reduction]
@@ -140,17 +137,17 @@ class _Unroller:
             return None
         terms = []
         for each in places:
-            condition = Literal(True) if fold.condition is None else self.at(fold.condition, each)
+            condition = Literal(True) if fold.condition is None else self(fold.condition, each)
             if not isinstance(condition, Literal):
                 return None
             if condition.value:
-                terms.append(self.at(fold.value, each))
+                terms.append(self(fold.value, each))
         return terms if terms or fold.reduction in _EMPTY else None
 
     def _places(self, ranges: Sequence[Range], values: Mapping[str, Expr]) -> list[Mapping[str, Expr]] | None:
         if not ranges:
             return [values]
-        first, stop = (self.at(each, values) for each in (ranges[0].first, ranges[0].stop))
+        first, stop = (self(each, values) for each in (ranges[0].first, ranges[0].stop))
         if not isinstance(first, Literal) or not isinstance(stop, Literal) or stop.value - first.value > _MOST_TERMS:
             return None
         found: list[Mapping[str, Expr]] = []

@@ -8,31 +8,42 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
 from ..dtypes import BOOL, Promotion
 from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
-from ..expr.indexed import Read
+from ..expr.atoms import Read
 from ..expr.typed import names as typed_names
-from ..model.adjoint import adjoint
 from ..model.compute import Compute, shape_argument
+from ..model.gradient import Gradient, gradient
 from ..model.operator import Derivative, Operator
-from ..model.paths import GRAD, IndependentError, NoAdjointError, UnsolvedIndexError, grad_name, is_linear
-from ..model.scatter import scattered
+from ..model.paths import GRAD, IndependentError, NoAdjointError, grad_name, is_linear
 from ..source import Scalar
 from .internal import internal
 
 AUTO = "auto"
-_Made: TypeAlias = Operator | tuple[Operator, Operator] | NoAdjointError
-"""The operator of a gradient, or those of its terms and of their places, or why there is none."""
 
 
 def name_of(operator: str, argument: str) -> str:
     """The operator that computes a gradient."""
     return f"{operator}_backward_{argument}"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The operators of the gradient of one result: of what is gathered, and of terms and of their places."""
+
+    grad: str
+    """What formulas call the gradient by the result."""
+    gathered: Operator | None
+    scattered: tuple[tuple[Operator, Operator], ...]
+
+
+_Made: TypeAlias = tuple[_Part, ...] | NoAdjointError
+"""The parts of a gradient that are due to the results that have one, or why there is none."""
 
 
 def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
@@ -43,23 +54,30 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
 def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterator[Operator]:
     automatic = [name for name, each in operator.derivatives.items() if each.text == AUTO]
     formulas: dict[str, Derivative] = dict(operator.derivatives)
-    adjoints: dict[str, Operator] = {}
-    added: list[Operator] = []
+    found: dict[str, tuple[_Part, ...]] = {}
     for name in automatic:
-        made = _adjoint(operator, body, name)
+        made = _gradient(operator, body, name)
         source = formulas[name].source
         formulas[name] = Derivative(_formula(operator, body, made, name), source)
-        if isinstance(made, NoAdjointError):
-            diagnostics.report(source.span, f"'{name}': {made}", "declare a formula, or 'none'")
-        elif isinstance(made, Operator):
-            adjoints[name] = made
+        if not isinstance(made, NoAdjointError):
+            found[name] = made
         else:
-            terms, places = made
-            added += [*_terms(terms, source), _constant(places, source)]
+            diagnostics.report(source.span, f"'{name}': {made}", "declare a formula, or 'none'")
     yield replace(operator, derivatives=MappingProxyType(formulas))
-    yield from added
-    for name, made in adjoints.items():
-        yield from _differentiable(operator, body, name, made, adjoints)
+    for name, parts in found.items():
+        for terms, places in (each for part in parts for each in part.scattered):
+            yield from _terms(terms, formulas[name].source)
+            yield _constant(places, formulas[name].source)
+    alone = {name: made for name, parts in found.items() if (made := _only_gathered(operator, parts)) is not None}
+    for name, parts in found.items():
+        for part in parts:
+            if part.gathered is not None:
+                yield from _differentiable(operator, body, name, part.gathered, alone)
+
+
+def _only_gathered(operator: Operator, parts: tuple[_Part, ...]) -> Operator | None:
+    """The operator that is the gradient, where no others take part."""
+    return parts[0].gathered if len(operator.schema.returns) == 1 and not parts[0].scattered else None
 
 
 def _formula(operator: Operator, body: Compute, made: _Made, target: str) -> str:
@@ -68,31 +86,57 @@ def _formula(operator: Operator, body: Compute, made: _Made, target: str) -> str
         return f"{target}.new_zeros({target}.shape)"
     if isinstance(made, NoAdjointError):
         return "none"
-    if isinstance(made, Operator):
-        return _call(operator, body, made, target)
-    terms, places = (_plain_call(operator, body, each) for each in made)
-    assert isinstance(made[0].body, Compute)
-    inner = f", {body.tensors[target]}, {len(made[0].body.names)}" if body.is_batched(target) else ""
-    return f"add_at({_grad(operator)}, {target}.shape, {places}, {terms}{inner})"
+    if len(operator.schema.returns) == 1:
+        return _sum(operator, body, made[0], target)
+    terms = (f"{_sum(operator, body, each, target)} if {each.grad} is not None else None, " for each in made)
+    return f"total({''.join(terms)})"
 
 
-def _adjoint(operator: Operator, body: Compute, name: str) -> _Made:
-    """The operator of a gradient, or those of its terms and of their places; a text says why there is none."""
-    grad = grad_name(body)
-    try:
-        if body.ragged:
-            raise NoAdjointError("there is no automatic gradient of sums over ranges whose bounds are data")
+def _sum(operator: Operator, body: Compute, part: _Part, target: str) -> str:
+    """What is due to one result."""
+    values = {grad_name(body): part.grad}
+    texts = [] if part.gathered is None else [_call(operator, body, part.gathered, target, values)]
+    for made in part.scattered:
+        terms, places = (_plain_call(operator, body, each, values) for each in made)
+        assert isinstance(made[0].body, Compute)
+        inner = f", {body.tensors[target]}, {len(made[0].body.names)}" if body.is_batched(target) else ""
+        texts.append(f"add_at({part.grad}, {target}.shape, {places}, {terms}{inner})")
+    return " + ".join(texts)
+
+
+def _gradient(operator: Operator, body: Compute, target: str) -> _Made:
+    """The parts of a gradient, or why there is none."""
+    parts = []
+    returns = operator.schema.returns
+    for place, label in enumerate(each.name or str(place) for place, each in enumerate(returns)):
         try:
-            made = adjoint(body, name, 0)  # further results are positions
-        except UnsolvedIndexError:
-            terms, places = scattered(body, name, 0)
-            return (
-                _operator(operator, terms, name_of(operator.name, name), name, grad),
-                _operator(operator, places, f"{operator.name}_places_{name}", name),
+            found = gradient(body, target, place)
+        except IndependentError as error:
+            independent = error
+            continue
+        except NoAdjointError as error:
+            return error
+        prefix = operator.name if place == 0 else f"{operator.name}_{label}"
+        grad = "grad" if len(returns) == 1 else f"grad_{label}"
+        parts.append(_part(operator, found, prefix, target, grad))
+    return tuple(parts) or independent
+
+
+def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: str) -> _Part:
+    assert isinstance(operator.body, Compute)
+    name, argument = name_of(prefix, target), grad_name(operator.body)
+    gathered = None if found.gathered is None else _operator(operator, found.gathered, name, target, argument)
+    scattered = []
+    for count, (terms, places) in enumerate(found.scattered):
+        end = f"{target}_{count}" if count else target
+        own = name if gathered is None and not count else f"{prefix}_terms_{end}"
+        scattered.append(
+            (
+                _operator(operator, terms, own, target, argument),
+                _operator(operator, places, f"{prefix}_places_{end}", target),
             )
-    except NoAdjointError as error:
-        return error
-    return _operator(operator, made, name_of(operator.name, name), name, grad)
+        )
+    return _Part(grad, gathered, tuple(scattered))
 
 
 def _operator(operator: Operator, body: Compute, name: str, target: str, grad: str | None = None) -> Operator:
@@ -138,13 +182,8 @@ def _call(operator: Operator, body: Compute, made: Operator, target: str, values
 
 def _plain_call(operator: Operator, body: Compute, made: Operator, values: Mapping[str, str] = {}) -> str:
     given = {shape_argument(each.name): f"{each.name}.shape" for each in operator.inputs}
-    given |= {grad_name(body): _grad(operator), **values}
+    given |= {grad_name(body): "grad", **values}
     return f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"
-
-
-def _grad(operator: Operator) -> str:
-    """The gradient of the first result, as formulas call it."""
-    return "grad" if len(operator.schema.returns) == 1 else f"grad_{operator.schema.returns[0].name or 0}"
 
 
 def _differentiable(
@@ -154,9 +193,9 @@ def _differentiable(
     assert isinstance(made.body, Compute)
     formulas: dict[str, Derivative] = {}
     further: dict[str, Operator] = {}
-    scatters: list[Operator] = []
+    others: list[Operator] = []
     source = operator.derivatives[target].source
-    linear = _without_optional(body, target)
+    linear = _without_optional(body, target) if len(operator.schema.returns) == 1 else None
     for argument in made.inputs:
         if argument.name in made.body.integers:
             continue
@@ -169,15 +208,17 @@ def _differentiable(
         elif linear is not None and argument.name in adjoints and is_linear(linear, argument.name):
             text = _call(operator, body, adjoints[argument.name], argument.name, {GRAD: GRAD, target: "grad"})
         if text is None or not _known(text, made):
-            second = _adjoint(made, made.body, argument.name)
+            second = _gradient(made, made.body, argument.name)
             text = _formula(made, made.body, second, argument.name)
-            if isinstance(second, Operator):
-                further[argument.name] = second
-            elif isinstance(second, tuple):
-                scatters += second
+            if not isinstance(second, NoAdjointError):
+                alone = _only_gathered(made, second)
+                if alone is not None:
+                    further[argument.name] = alone
+                else:
+                    others += _operators(second)
         formulas[argument.name] = Derivative(text, source)
     yield replace(made, derivatives=MappingProxyType(formulas))
-    yield from (_constant(each, source) for each in scatters)
+    yield from (_constant(each, source) for each in others)
     for name, second in further.items():
         last = {each.name: Derivative("none", source) for each in second.inputs}
         if is_linear(made.body, name):
@@ -185,6 +226,12 @@ def _differentiable(
             text = _original(made, name, made.body, {shape_argument(target): f"{grad}.shape"})
             last[grad] = Derivative(text, source)
         yield replace(second, derivatives=MappingProxyType(last))
+
+
+def _operators(parts: tuple[_Part, ...]) -> Iterator[Operator]:
+    for part in parts:
+        yield from [] if part.gathered is None else [part.gathered]
+        yield from (each for both in part.scattered for each in both)
 
 
 def _constant(made: Operator, source: Scalar) -> Operator:
@@ -201,9 +248,9 @@ def _terms(made: Operator, source: Scalar) -> Iterator[Operator]:
     further: list[Operator] = []
     for argument in made.inputs:
         if argument.name not in made.body.integers:
-            second = _adjoint(made, made.body, argument.name)
+            second = _gradient(made, made.body, argument.name)
             formulas[argument.name] = Derivative(_formula(made, made.body, second, argument.name), source)
-            further += [second] if isinstance(second, Operator) else second if isinstance(second, tuple) else []
+            further += [] if isinstance(second, NoAdjointError) else _operators(second)
     yield replace(made, derivatives=MappingProxyType(formulas))
     yield from (_constant(each, source) for each in further)
 

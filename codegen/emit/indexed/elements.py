@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...dtypes import INT64
 from ...expr import Expr, names, type_of
 from ...expr.affine import Index
-from ...expr.indexed import Atom, Fold, Integer, Read, vanishes
+from ...expr.atoms import Atom, Fold, Integer, Read
+from ...expr.indexed import vanishes
 from ...expr.kernel_text import variable
 from ...expr.targets import c_number
 from ...expr.typed import constant
@@ -31,6 +32,14 @@ class Part:
     statements: list[str]
     tests: list[str]
     clips: list[str]
+    mask: str | None = None
+    """The variable that says whether a lane takes part, where not all do."""
+    known: set[str] = field(default_factory=set)
+    """The atoms and variables that are there."""
+
+    def taken(self, condition: str) -> str:
+        """A condition where the lane takes part."""
+        return condition if self.mask is None else f"{self.mask} & {condition}"
 
 
 class Elements(Texts):
@@ -39,16 +48,24 @@ class Elements(Texts):
     def _elements(self, trees: Sequence[Expr], inside: bool, group: Mapping[str, Fold] = {}) -> Part:
         """What gives the elements that expressions use, which may be a term of reductions."""
         part = Part([], [], [], [])
+        self._add_elements(part, trees, inside, group)
+        return part
+
+    def _add_elements(self, part: Part, trees: Sequence[Expr], inside: bool, group: Mapping[str, Fold] = {}) -> None:
+        """Adds the elements that are not there already."""
         for name, atom in self._atoms_of(trees):
+            if name in part.known:
+                continue
+            part.known.add(name)
             if isinstance(atom, Integer):
                 emitted = self._emit(atom.value, type_of(atom.value, self.env).dtype, f"{name}_")
                 part.statements += emitted.statements
                 part.statements.append(f"const int64_t {name} = ow_index_of((double)({emitted.value}));")
             elif isinstance(atom, Read):
                 self._element(name, atom, inside, part, group)
-        if self.lane is not None and self._uses_position(trees):
+        if self.lane is not None and self.lane.name not in part.known and self._uses_position(trees):
+            part.known.add(self.lane.name)
             part.statements.insert(0, f"const int64_t {variable(self.lane.name)} = {self._position};")
-        return part
 
     def _atoms_of(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Atom]]:
         """The elements and integers in expressions, but those within reductions."""
@@ -124,15 +141,15 @@ class Elements(Texts):
         for dim, (tree, each) in enumerate(zip(read.indices, indices, strict=True)):
             if each.affine is None:
                 place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
-                emitted = self._index_value(tree, place)
-                part.before += emitted.statements
+                part.before += self._found(tree, place, rule)
+                part.before += [f"if ({place}_far) return OW_INDEX_ERROR;"]
                 if rule is Border.ERROR:
-                    part.before.append(f"const int64_t {place} = {emitted.value};")
                     part.before.append(f"if ((uint64_t){place} >= (uint64_t){size}) return OW_INDEX_ERROR;")
                 else:
                     assert isinstance(rule, Border)
                     part.before.append(_needs_elements(size))
-                    part.before.append(f"const int64_t {place} = ow_at_{rule.value}({emitted.value}, {size});")
+                    place, found = f"{place}_led", place
+                    part.before.append(f"const int64_t {place} = ow_at_{rule.value}({found}, {size});")
                 places[dim] = place
         self._plain(name, read, indices, part, places)
 
@@ -185,8 +202,8 @@ class Elements(Texts):
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         for dim, (tree, is_sure) in enumerate(zip(read.indices, sure, strict=True)):
             place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
-            emitted = self._index_value(tree, place)
-            part.statements += [*emitted.statements, f"const int64_t {place} = {emitted.value};"]
+            part.statements += self._found(tree, place, rule)
+            part.statements.append(f"status |= {part.taken(f'{place}_far')};")
             if not is_sure and rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
                 assert isinstance(rule, Border)
                 part.before.append(_needs_elements(size))
@@ -203,8 +220,16 @@ class Elements(Texts):
             if rule is Border.SKIP and is_term:
                 part.tests.append(f"{name}_in")
             elif rule in (Border.ERROR, Border.SKIP):
-                part.statements.append(f"status |= !{name}_in;")
+                part.statements.append(f"status |= {part.taken(f'!{name}_in')};")
         part.statements.append(self._fetch(self._ctype(read), name, read, value))
+
+    def _found(self, tree: Expr, place: str, rule: object) -> Iterator[str]:
+        """Statements that compute an index, and whether it is one that no element stands for."""
+        emitted = self._index_value(tree, place)
+        leads = rule in (Border.NEAREST, Border.WRAP, Border.REFLECT)
+        is_far = f"far | ow_is_far({place})" if leads else "far"
+        yield f"int64_t {place}; int {place}_far;"
+        yield f"{{ int far = 0; {' '.join(emitted.statements)} {place} = {emitted.value}; {place}_far = {is_far}; }}"
 
     def _fetch(self, ctype: str, name: str, read: Read, value: str) -> str:
         absent = f"!in_{read.tensor} ? 0 : " if read.tensor in self.body.optional else ""

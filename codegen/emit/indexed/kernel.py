@@ -6,19 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from ...dtypes import DType
-from ...expr import Apply, Expr, Literal, Name, names, parse
-from ...expr.affine import ONE, ZERO, Affine
-from ...expr.indexed import POSITIONS, Fold, Range, Read, conjuncts, within
+from ...dtypes import BOOL, DType
+from ...expr import Apply, Expr, Name, applications, names, parse
+from ...expr.affine import ZERO
+from ...expr.atoms import Fold, Range, Read, within
+from ...expr.functions import ROWS
+from ...expr.indexed import POSITIONS, conjuncts
 from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...expr.targets import c_number
 from ...model.compute import Border
 from ...model.operator import End
 from ..expressions import enum, identity, parameters
-from .elements import Elements, Part, at, lanes
-from .nodes import Copy, Cut, Kernel, Loop, Node, Statement, Strips
-from .texts import joined
+from .elements import Part, at, lanes
+from .inside import Inside
+from .nodes import Copy, Kernel, Loop, Node, Statement, Strips
 
 _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
           "any": "acc or item", "all": "acc and item"}  # fmt: skip
@@ -26,7 +28,7 @@ _FUSED = ("float32", "float64")
 """The dtypes in which sums of products are computed with one rounding."""
 
 
-class Loops(Elements):
+class Loops(Inside):
     """The loops of reductions, one within the other, and what else makes the kernel."""
 
     def kernel(self) -> Kernel:
@@ -57,6 +59,8 @@ class Loops(Elements):
 
     def _body(self) -> Iterator[Node]:
         trees = [each.tree for each in self.body.results]
+        self.computed: frozenset[str] = frozenset()
+        """The reductions whose values are there where the next statements stand."""
         copy = self._copy()
         if copy is not None:
             yield copy
@@ -100,10 +104,12 @@ class Loops(Elements):
         return " * phases" if self.phases else ""
 
     def _reductions(self, trees: Sequence[Expr]) -> Iterator[Node]:
-        """The reductions that expressions use, but those within other reductions. Those of the same values, or of what
-        is read without tests, share their loops."""
+        """The reductions that expressions use, but those within other reductions and those that are there already.
+        Those of the same values, or of what is read without tests, share their loops."""
         groups: dict[Fold, dict[str, Fold]] = {}
         for name, fold in self._direct(trees):
+            if name in self.computed:
+                continue
             shared = ZERO if self._is_always_inside(fold) else fold.value
             groups.setdefault(replace(fold, reduction="", value=shared, span=Name("").span), {})[name] = fold
         for group in groups.values():
@@ -132,9 +138,13 @@ class Loops(Elements):
         group = {name: each for name, each in group.items() if name not in self.same}
         for name, each in group.items():
             yield from self._start(name, each)
+        yield from self._reductions(self._constant(group))
         for name in searches.values():
             yield Statement(f"int64_t {name}_counted = -1;")
+        around = self.computed, dict(self.same)
         inner: list[Node] = list(self._term(group, tuple(searches.values())))
+        self.computed, self.same = around  # what is computed within the loops is not there behind them
+        self.computed |= {*group, *self.same}
         for bounds in reversed(fold.ranges):
             inner = [self._loop(bounds, inner)]
         yield from inner
@@ -143,6 +153,22 @@ class Loops(Elements):
                 dtype = self.body.value_dtype(each, self.env)
                 value = self._joined(each, dtype, f"{name}[lane]", f"{name}[lane + half]")
                 yield Statement(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
+
+    def _constant(self, group: Mapping[str, Fold]) -> Iterator[Name]:
+        """The reductions within others that are the same in each of their steps, and cannot fail where there are no
+        steps."""
+        variables = {bounds.name for fold in group.values() for bounds in fold.ranges}
+        trees = [each for fold in group.values() for each in _terms(fold)]
+        for name, fold in self._direct(trees):
+            varies = any(self.body.depends(Name(name), each) for each in variables)
+            if not varies and self._is_always_inside(fold) and not self._may_fail(fold):
+                yield Name(name)
+
+    def _may_fail(self, fold: Fold) -> bool:
+        """Are integers divided in it?"""
+        inner = (each for _, atom in within(self.body.atoms, *fold.expressions) for each in atom.expressions)
+        used = (each for tree in (*fold.expressions, *inner) for each in applications(tree))
+        return any(isinstance(each, Apply) and ROWS[each.function].may_fail for each in used)
 
     def _loop(self, bounds: Range, inner: Sequence[Node]) -> Loop | Strips:
         name, first, stop = variable(bounds.name), self._integer(bounds.first), self._integer(bounds.stop)
@@ -153,7 +179,9 @@ class Loops(Elements):
             return Loop(name, first, stop, tuple(inner))
         data = self._elements([bounds.first, bounds.stop], False)
         own_first, own_stop = f"first_{name}", f"end_{name}"
-        before = [*data.before, *data.statements, f"int64_t {own_first} = {first}, {own_stop} = {stop};"]
+        before = [*data.before, *data.statements]
+        before += [*self._found(bounds.first, own_first, None), *self._found(bounds.stop, own_stop, None)]
+        before.append(f"ow_keep_near(&{own_first}, &{own_stop}, {own_first}_far | {own_stop}_far, &status);")
         sizes = dict.fromkeys(
             f"size_{read.tensor}_{dim}"
             for read in self.body.reads.values()
@@ -180,24 +208,35 @@ class Loops(Elements):
         fold = next(iter(group.values()))
         if counts:
             yield Statement(" ".join(f"{name}_counted++;" for name in counts))
-        masks: list[str] = []
+        masks: list[Expr] = []
         for condition in conjuncts(fold.condition):
-            text, uniform = self._condition(condition)
-            if uniform:
+            text = self._condition(condition)
+            if text is not None:
                 yield Statement(f"if (!({text})) continue;")
             else:
-                masks.append(text)
+                masks.append(condition)
         values = list(dict.fromkeys(each.value for each in group.values()))
-        yield from self._reductions(values)
+        yield from self._reductions([*masks, *values])
 
         def step(inside: bool) -> Part:
-            part = self._elements(values, inside, group)
-            kept = [f"({each})" for each in (*masks, *part.tests)]
+            part = self._masked(masks, inside, group)
+            self._add_elements(part, values, inside, group)
+            kept = [*([] if part.mask is None else [part.mask]), *part.tests]
             for name, each in group.items():
                 part.statements += self._combine(name, each, " & ".join(kept))
             return part
 
         yield lanes(step(True), step(False))
+
+    def _masked(self, masks: Sequence[Expr], inside: bool, group: Mapping[str, Fold]) -> Part:
+        """The beginning of a step, in which lanes take part where conditions hold."""
+        part, name = self._elements(masks, inside, group), next(iter(group))
+        for place, each in enumerate(masks):
+            emitted = self._emit(each, BOOL, f"{name}_if{place}_", position=True)
+            before = "" if part.mask is None else f"{part.mask} & "
+            part.mask = f"{name}_if{place}"
+            part.statements += [*emitted.statements, f"const int {part.mask} = {before}({emitted.value});"]
+        return part
 
     def _combine(self, name: str, fold: Fold, kept: str) -> Iterator[str]:
         dtype, target = self.body.value_dtype(fold, self.env), f"{name}[{self.place}]"
@@ -242,57 +281,7 @@ class Loops(Elements):
             return identity(End.LOWEST if "max" in fold.reduction else End.HIGHEST, dtype)
         return c_number(int(fold.reduction in ("prod", "all")), dtype)
 
-    # ---- what lies inside
 
-    def _bounds(self) -> Iterator[str]:
-        """The least and the greatest value of each variable of a reduction, after those on which it depends."""
-        waiting = [each for each in self.body.ranges.values() if each.name not in self.body.ragged]
-        while waiting:
-            unknown = {each.name for each in waiting}
-            each = next(each for each in waiting if not unknown & (names(each.first) | names(each.stop)))
-            waiting.remove(each)
-            name = variable(each.name)
-            first, stop = self._end(each.first, "least"), self._end(each.stop, "greatest")
-            yield f"const int64_t first_{name} = {first}, last_{name} = {stop} - 1;"
-            yield f"(void)first_{name}, (void)last_{name};"
-
-    def _end(self, bound: Expr, word: str) -> str:
-        """The least or the greatest value of a bound, or one that is further than any index."""
-        if not names(bound) & self.body.ranges.keys():
-            return self._integer(bound)
-        index = self.body.index(bound)
-        if index.affine is None or index.divisor != ONE or self.body.is_ragged(index):
-            return "-((int64_t)1 << 40)" if word == "least" else "((int64_t)1 << 40)"
-        return self._extreme(index.affine, word)
-
-    def _cuts(self) -> Iterator[Cut]:
-        seen: set[tuple[str, Expr, int]] = set()
-        for read, dim in self.body.checked():
-            tree = read.indices[dim]
-            index = self.body.index(tree)
-            if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
-                continue
-            if self.body.is_ragged(index):
-                continue
-            seen.add((read.tensor, tree, dim))
-            least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))
-            factor = self._integer(index.affine.factor(self.inner)) if self.inner is not None else "0"
-            if self.phases is not None and self.inner is not None and index.uses(self.inner):
-                least, greatest = f"phase * {factor} + {least}", f"phase * {factor} + {greatest}"
-                factor = "1" if index.divisor != ONE else f"{factor} * phases"
-            if index.divisor != ONE:
-                divisor = self._integer(index.divisor)
-                least, greatest = (f"ow_div_down({each}, {divisor})" for each in (least, greatest))
-            yield Cut(factor, least, greatest, f"size_{read.tensor}_{dim}")
-
-    def _extreme(self, affine: Affine, word: str) -> str:
-        parts = []
-        for name, factor in affine.factors:
-            text = self._integer(factor)
-            if name in self.body.ranges:
-                parts.append(f"ow_{word}({text}, first_{variable(name)}, last_{variable(name)})")
-            elif name != self.inner:
-                parts.append(variable(name) if factor == ONE else f"{variable(name)} * {text}")
-        if affine.rest != Literal(0):
-            parts.append(self._integer(affine.rest))
-        return joined(parts)
+def _terms(fold: Fold) -> tuple[Expr, ...]:
+    """What is computed in each step of a reduction."""
+    return (fold.value, *([] if fold.condition is None else [fold.condition]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...dtypes import FLOAT32, FLOAT64, DType
 from ...expr.affine import ONE
-from ...expr.indexed import POSITIONS, Range, Read, within
+from ...expr.atoms import Range, Read, within
+from ...expr.indexed import POSITIONS
 from ...model.compute import Compute
 
 

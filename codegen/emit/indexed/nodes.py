@@ -119,6 +119,7 @@ class Tensor:
     name: str
     index: int
     indices: int
+    is_read: bool
     is_integer: bool
     optional: bool
     batched: bool

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from ...dtypes import BOOL, DType
 from ...expr import Emitted, Expr, Name, names, substitute
+from ...expr.atoms import Fold, Integer, Read
 from ...expr.functions import FUNCTIONS
 from ...expr.functions.lists import ITEM
 from ...expr.geometry import Geometry
-from ...expr.indexed import POSITIONS, SHAPE, Fold, Integer, Read
+from ...expr.indexed import POSITIONS, SHAPE
 from ...expr.kernel_text import TARGET, emit_tree
 from ...expr.lower import lower
 from ...expr.typed import Arg, Cast, Const, Op

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dtypes import BOOL, INT64, DType
 from ...expr import Apply, Emitted, Expr, Literal, Name, names
 from ...expr.affine import ONE, Affine, Index
-from ...expr.indexed import POSITIONS, Fold, Read
-from ...expr.kernel_text import TARGET, emit_tree, variable
+from ...expr.atoms import Fold, Read
+from ...expr.indexed import POSITIONS
+from ...expr.kernel_text import TARGET, emit_index, emit_tree, variable
 from ...expr.lower import lower
+from ...expr.typed import Node
 from ...model.compute import Compute
 from ...model.operator import Operator
 from .lines import lane_range, line_variable, rows_at_a_time
@@ -74,8 +76,9 @@ class Texts:
         return f"{self.lane.start} + lane{'' if self.lane.step == '1' else f' * {self.lane.step}'}"
 
     def _index_value(self, tree: Expr, name: str) -> Emitted:
-        """An index in one lane, which is to be called by this name."""
-        return self._emit(tree, INT64, f"{name}_", position=True)
+        """An index made of data in one lane, which is to be called by this name; `far` is set where it leaves 64
+        bits."""
+        return self._emit(tree, INT64, f"{name}_", position=True, print_tree=emit_index)
 
     def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
         """Where the element of the first lane stands, and the step from lane to lane; None: all read the same."""
@@ -123,17 +126,18 @@ class Texts:
 
     # ---- texts
 
-    def _condition(self, tree: Expr) -> tuple[str, bool]:
-        """A condition and whether it is the same for all lanes."""
+    def _condition(self, tree: Expr) -> str | None:
+        """A condition that is the same for all lanes; None: it is not, or it needs elements."""
         divided = self._divided(tree)
         if divided is not None:
-            return divided, True
-        if self.lane is None or not self.body.depends(tree, self.lane.name):
-            return self._emit(tree, BOOL, "").text, True
+            return divided
+        if names(tree) & self.body.atoms.keys():
+            return None
+        if self.lane is None or self.lane.name not in names(tree):
+            return self._emit(tree, BOOL, "").text
         if self.phases is not None and _is_remainder(tree, self.phases, self.lane.name):
-            names_ = {self.lane.name: "phase"}
-            return self._emit(tree, BOOL, "", names_).text, True
-        return self._emit(tree, BOOL, "", position=True).text, False
+            return self._emit(tree, BOOL, "", {self.lane.name: "phase"}).text
+        return None
 
     def _divided(self, tree: Expr) -> str | None:
         """The condition that a division leaves no remainder, where it is the same for all lanes."""
@@ -169,7 +173,13 @@ class Texts:
         return f"({self._emit(tree, INT64, '').text})"
 
     def _emit(
-        self, tree: Expr, dtype: DType, prefix: str, own: Mapping[str, str] = {}, position: bool = False
+        self,
+        tree: Expr,
+        dtype: DType,
+        prefix: str,
+        own: Mapping[str, str] = {},
+        position: bool = False,
+        print_tree: Callable[[Node, Mapping[str, str]], Emitted] = emit_tree,
     ) -> Emitted:
         """The C of an expression; reductions are read where their arrays have them."""
         texts = {name: name for name in self.body.uniforms}
@@ -180,7 +190,7 @@ class Texts:
                 texts[name] = f"{array}[{self.place}]"
         if position and self.lane is not None:
             texts[self.lane.name] = f"({self._position})"
-        emitted = emit_tree(lower(tree, self.env, dtype, TARGET.native), texts | dict(own))
+        emitted = print_tree(lower(tree, self.env, dtype, TARGET.native), texts | dict(own))
         if not prefix:
             return emitted
         return Emitted(

@@ -12,8 +12,9 @@ from ...errors import Span
 from ...expr import Apply, Expr, ExpressionError, Name, names
 from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
+from ...expr.atoms import Atom, Atoms, Carrier, Fold, Read, within
 from ...expr.geometry import Geometry
-from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, chosen, rebuilt, within
+from ...expr.indexed import SHAPE, Scope, chosen
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
 from ...expr.typed import Const
@@ -78,8 +79,9 @@ class _Reader:
         trees = [self._result(places) for _, places in keys]
         if None in trees:
             return None
+        hoisting = Carrier(self.atoms.named, self.atoms, finish=self._hoisted)
         results = tuple(
-            Result(self._hoisted(tree), text, name)
+            Result(hoisting(tree, {}), text, name)
             for (name, places), tree in zip(keys, trees, strict=True)
             if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
@@ -109,7 +111,7 @@ class _Reader:
             optional=frozenset(each.name for each in entry.tensors if each.is_optional),
             span=node.span,
         )
-        body = unrolled(body)
+        body = unrolled(body.settled())
         self._check_inside(body)
         self._check_bounds(body)
         for what, count, most in (
@@ -254,20 +256,14 @@ class _Reader:
             return None
 
     def _hoisted(self, tree: Expr) -> Expr:
-        """The tree with what is the same in the whole call replaced by names, in its atoms as well."""
-
-        def visit(each: Expr) -> Expr:
-            if names(each):
-                geometry = self._uniform(each)
-                if geometry is not None and not geometry.dtype.is_list:
-                    return Name(self._slot(geometry), span=each.span)
-            if isinstance(each, Apply):
-                return Apply(each.function, tuple(map(visit, each.args)), span=each.span)
-            if isinstance(each, Name) and each.name in self.atoms.named:
-                return Name(self.atoms.name(rebuilt(self.atoms.named[each.name], visit)), span=each.span)
-            return each
-
-        return visit(tree)
+        """The expression with what is the same in the whole call replaced by names."""
+        if names(tree):
+            geometry = self._uniform(tree)
+            if geometry is not None and not geometry.dtype.is_list:
+                return Name(self._slot(geometry), span=tree.span)
+        if isinstance(tree, Apply):
+            return Apply(tree.function, tuple(map(self._hoisted, tree.args)), span=tree.span)
+        return tree
 
     def _slot(self, geometry: Geometry) -> str:
         self._note(geometry)
@@ -424,7 +420,7 @@ def _functions(tree: Expr) -> set[str]:
     return found.union(*map(_functions, tree.children)) if tree.children else found
 
 
-def _integers(atoms: Mapping[str, Fold | Read | Integer]) -> set[str]:
+def _integers(atoms: Mapping[str, Atom]) -> set[str]:
     """Tensors whose elements are read in indices or in bounds of ranges, other than through `int`."""
     found: set[str] = set()
 

@@ -86,7 +86,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     (void)rows, (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
     float *const first_to0 = (float *)c->out[0] + at * c->range[1] + start;
 #line 200 "ops.yaml"
-    float _3[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _3[row][lane] = 0.0f;
+    float _1[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _1[row][lane] = 0.0f;
     for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
         for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
             OW_FOR_ROWS {
@@ -99,11 +99,11 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
                     ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
                     if (from >= to) continue;
                 }
-                const float *const _2_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
+                const float *const _0_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
                 OW_FOR_LANES_IN(from, to) {
-                    const float _2 = _2_from[lane];
-                    const float _3_item = _2;
-                    _3[row][lane] = _3[row][lane] + _3_item;
+                    const float _0 = _0_from[lane];
+                    const float _1_item = _0;
+                    _1[row][lane] = _1[row][lane] + _1_item;
                 }
             }
         }
@@ -115,7 +115,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
         (void)from, (void)to;
         float *const to0 = first_to0 + row * c->range[1] * 1;
         OW_FOR_LANES {
-            to0[lane] = _3[row][lane] / (float)_u4;
+            to0[lane] = _1[row][lane] / (float)_u4;
         }
     }
 #line 122 "mean_of_windows.c"
@@ -234,7 +234,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     (void)rows, (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
     double *const first_to0 = (double *)c->out[0] + at * c->range[1] + start;
 #line 200 "ops.yaml"
-    double _3[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _3[row][lane] = 0.0;
+    double _1[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _1[row][lane] = 0.0;
     for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
         for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
             OW_FOR_ROWS {
@@ -247,11 +247,11 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
                     ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
                     if (from >= to) continue;
                 }
-                const double *const _2_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
+                const double *const _0_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
                 OW_FOR_LANES_IN(from, to) {
-                    const double _2 = _2_from[lane];
-                    const double _3_item = _2;
-                    _3[row][lane] = _3[row][lane] + _3_item;
+                    const double _0 = _0_from[lane];
+                    const double _1_item = _0;
+                    _1[row][lane] = _1[row][lane] + _1_item;
                 }
             }
         }
@@ -263,7 +263,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
         (void)from, (void)to;
         double *const to0 = first_to0 + row * c->range[1] * 1;
         OW_FOR_LANES {
-            to0[lane] = _3[row][lane] / (double)_u4;
+            to0[lane] = _1[row][lane] / (double)_u4;
         }
     }
 #line 270 "mean_of_windows.c"

@@ -1,0 +1,69 @@
+"""What of a line lies inside: the bounds of variables of reductions, and where on the line indices are inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...expr import Expr, Literal, names
+from ...expr.affine import ONE, Affine
+from ...expr.kernel_text import variable
+from .elements import Elements
+from .nodes import Cut
+from .texts import joined
+
+
+class Inside(Elements):
+    """Bounds of variables and cuts of lines."""
+
+    def _bounds(self) -> Iterator[str]:
+        """The least and the greatest value of each variable of a reduction, after those on which it depends."""
+        waiting = [each for each in self.body.ranges.values() if each.name not in self.body.ragged]
+        while waiting:
+            unknown = {each.name for each in waiting}
+            each = next(each for each in waiting if not unknown & (names(each.first) | names(each.stop)))
+            waiting.remove(each)
+            name = variable(each.name)
+            first, stop = self._end(each.first, "least"), self._end(each.stop, "greatest")
+            yield f"const int64_t first_{name} = {first}, last_{name} = {stop} - 1;"
+            yield f"(void)first_{name}, (void)last_{name};"
+
+    def _end(self, bound: Expr, word: str) -> str:
+        """The least or the greatest value of a bound, or one that is further than any index."""
+        if not names(bound) & self.body.ranges.keys():
+            return self._integer(bound)
+        index = self.body.index(bound)
+        if index.affine is None or index.divisor != ONE or self.body.is_ragged(index):
+            return "-((int64_t)1 << 40)" if word == "least" else "((int64_t)1 << 40)"
+        return self._extreme(index.affine, word)
+
+    def _cuts(self) -> Iterator[Cut]:
+        seen: set[tuple[str, Expr, int]] = set()
+        for read, dim in self.body.checked():
+            tree = read.indices[dim]
+            index = self.body.index(tree)
+            if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
+                continue
+            if self.body.is_ragged(index):
+                continue
+            seen.add((read.tensor, tree, dim))
+            least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))
+            factor = self._integer(index.affine.factor(self.inner)) if self.inner is not None else "0"
+            if self.phases is not None and self.inner is not None and index.uses(self.inner):
+                least, greatest = f"phase * {factor} + {least}", f"phase * {factor} + {greatest}"
+                factor = "1" if index.divisor != ONE else f"{factor} * phases"
+            if index.divisor != ONE:
+                divisor = self._integer(index.divisor)
+                least, greatest = (f"ow_div_down({each}, {divisor})" for each in (least, greatest))
+            yield Cut(factor, least, greatest, f"size_{read.tensor}_{dim}")
+
+    def _extreme(self, affine: Affine, word: str) -> str:
+        parts = []
+        for name, factor in affine.factors:
+            text = self._integer(factor)
+            if name in self.body.ranges:
+                parts.append(f"ow_{word}({text}, first_{variable(name)}, last_{variable(name)})")
+            elif name != self.inner:
+                parts.append(variable(name) if factor == ONE else f"{variable(name)} * {text}")
+        if affine.rest != Literal(0):
+            parts.append(self._integer(affine.rest))
+        return joined(parts)

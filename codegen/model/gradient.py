@@ -1,0 +1,46 @@
+"""The gradient of one result of an expression over indices by a tensor: what is gathered, and what is scattered.
+
+Each path from an element to the result has a term. Where the variables of the path follow from the position of the
+element, the gradient gathers the terms (adjoint.py); where data or an extremum says to which element a term belongs, it
+is added there (scatter.py), for all paths through the same reductions at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..expr import ExpressionError
+from ..expr.atoms import Range
+from .adjoint import Adjoint
+from .compute import Compute
+from .paths import IndependentError, NoAdjointError, Path, UnsolvedIndexError, paths, summed, with_rests
+from .scatter import scattered
+
+
+@dataclass(frozen=True)
+class Gradient:
+    gathered: Compute | None
+    scattered: tuple[tuple[Compute, Compute], ...]
+    """The terms and their places among all elements."""
+
+
+def gradient(body: Compute, target: str, result: int) -> Gradient:
+    """The gradient by a tensor, of `grad` by the result. Raises NoAdjointError."""
+    body = body.rolled or body
+    body = with_rests(replace(body, results=(body.results[result],)))
+    try:
+        found = list(paths(body, body.results[0].tree, target))
+    except ExpressionError as error:  # of a function whose derivative is not known
+        raise NoAdjointError(error.message) from error
+    if not found:
+        raise IndependentError(f"the result does not depend on '{target}'")
+    if body.ragged:
+        raise NoAdjointError("there is no automatic gradient of sums over ranges whose bounds are data")
+    adjoint = Adjoint(body, target)
+    left: dict[tuple[Range, ...], list[Path]] = {}
+    for path in found:
+        try:
+            adjoint.add(path)
+        except UnsolvedIndexError:
+            left.setdefault(summed(path), []).append(path)
+    return Gradient(adjoint.body(), tuple(scattered(body, target, each) for each in left.values()))

@@ -1,0 +1,118 @@
+"""Variables of ranges belong to their reduction: under other names an expression is the same, and so are its gradients.
+
+Operators and those of their gradients are computed by loops (codegen/check/indices.py) and compared with NumPy.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codegen import library
+from codegen.check import indices
+from codegen.dtypes import FLOAT64
+from codegen.errors import CodegenError
+from codegen.model.compute import Compute
+from codegen.model.operator import Operator
+
+WORDS = ("i", "j", "k")
+# Each reduction has a word of its own, `A` within `B`, and `C` apart from both.
+CASES = {
+    "sqrt(sum(x[n, {C}] ** 2 for {C} in range(x.size(1))))": lambda x: np.sqrt((x**2).sum(1)),
+    "sum(x[n, {A}] for {A} in range(x.size(1))) * sum(x[n, {C} + 1] for {C} in range(x.size(1) - 1))": (
+        lambda x: x.sum(1) * x[:, 1:].sum(1)
+    ),
+    "sum(x[n, {B}] * exp(-sum(x[n, {A}] ** 2 for {A} in range(x.size(1)))) for {B} in range(x.size(1)))": (
+        lambda x: x.sum(1) * np.exp(-(x**2).sum(1))
+    ),
+    "sum(sqrt(sum((x[n, {A}] - x[{B}, {A}]) ** 2 for {A} in range(x.size(1))) + 1) for {B} in range(x.size(0)))": (
+        lambda x: np.sqrt(((x[:, None] - x) ** 2).sum(2) + 1).sum(1)
+    ),
+    "sum(x[n, {C}] / top for {C} in range(x.size(1)))": lambda x: (x / x.max(1, keepdims=True)).sum(1),
+}
+
+
+def entry(folder: Path, value: str, word: str = "j") -> tuple[Operator, ...]:
+    path = folder / "one.yaml"
+    lets = f"let: {{top: 'max(x[n, {word}] for {word} in range(x.size(1)))'}}\n    " if "top" in value else ""
+    path.write_text(
+        f"- func: one(Tensor x) -> Tensor\n  doc: D.\n  compute:\n    {lets}size: {{n: x.size(0)}}\n"
+        f"    value[n]: {value}\n    outside: error\n  dtypes: floating\n  derivatives: auto\n"
+    )
+    return library.read(path)
+
+
+def computed(operator: Operator, **given: Any) -> Any:
+    assert isinstance(operator.body, Compute)
+    tensors = {each.name: given[each.name] for each in operator.inputs}
+    others = {each.name: given[each.name] for each in operator.schema.arguments if not each.is_tensor}
+    (result,) = indices.results(operator, operator.body, tensors, others, FLOAT64)
+    return result
+
+
+def gradient(operators: tuple[Operator, ...], x: Any, grad: Any) -> Any:
+    """The gradient by `x`: what is gathered, and the terms that are added at their places."""
+    known = {"x": x, "grad_output": grad, "x_shape": list(x.shape)}
+    by_name = {each.name: each for each in operators}
+    total = np.zeros_like(x)
+    for name, operator in by_name.items():
+        if name.startswith("one_places"):
+            terms = name.replace("places", "terms")
+            terms = terms if terms in by_name else "one_backward_x"
+            places = np.broadcast_to(computed(operator, **known), computed(by_name[terms], **known).shape)
+            np.add.at(total.reshape(-1), places, computed(by_name[terms], **known))
+        elif name == "one_backward_x" and not ("one_places_x" in by_name and "one_terms_x" not in by_name):
+            total = total + computed(operator, **known)
+    return total
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    case=st.sampled_from(sorted(CASES)),
+    words=st.permutations(WORDS),
+    apart=st.sampled_from(WORDS),
+    seed=st.integers(0, 1000),
+)
+def test_names_of_variables_mean_nothing(
+    tmp_path: Path, case: str, words: list[str], apart: str, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    x, grad = generator.uniform(0.5, 2, (3, 4)), generator.standard_normal(3)
+    operators = entry(tmp_path, case.format(A=words[0], B=words[1], C=apart), words[2])
+    np.testing.assert_allclose(computed(operators[0], x=x), CASES[case](x), rtol=1e-12)
+    expected = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[place] = 1e-6
+        expected[place] = (grad * (CASES[case](x + step) - CASES[case](x - step))).sum() / 2e-6
+    np.testing.assert_allclose(gradient(operators, x, grad), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_what_differs_by_names_alone_is_one_reduction(tmp_path: Path) -> None:
+    both = "sum(x[n, i] for i in range(x.size(1))) * sum(x[n, j] for j in range(x.size(1)))"
+    (first, *_) = entry(tmp_path, both)
+    (second, *_) = entry(tmp_path, both.replace("[n, j]", "[n, i]").replace("for j", "for i"))
+    assert isinstance(first.body, Compute)
+    assert isinstance(second.body, Compute)
+    assert len(first.body.folds) == 1
+    assert first.body.atoms == second.body.atoms
+
+
+def test_gradients_that_do_not_follow_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError, match="the derivative of a product of reductions does not follow"):
+        entry(tmp_path, "prod(sum(x[n, i] for i in range(x.size(1))) for j in range(2))")
+
+
+def test_distances_within_sums_are_checked_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        "- func: one(Tensor p) -> Tensor\n  doc: D.\n  compute:\n    size: {k: 3}\n    value[i, k]: >-\n"
+        "      sum(p[i, k] * sqrt(sum((p[i, d] - p[j, d]) ** 2 for d in range(3))) for j in range(p.size(0)))\n"
+        "  dtypes: floating\n  derivatives: auto\n"
+    )
+    assert len(library.read(path)) == 4
