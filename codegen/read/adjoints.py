@@ -68,7 +68,7 @@ def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) 
         for terms, places in (each for part in parts for each in part.scattered):
             yield from _terms(terms, formulas[name].source)
             yield _constant(places, formulas[name].source)
-    alone = {name: made for name, parts in found.items() if (made := _only_gathered(operator, parts)) is not None}
+    alone = {name: each for name, parts in found.items() if (each := _only_gathered(operator, parts)) is not None}
     for name, parts in found.items():
         for part in parts:
             if part.gathered is not None:
@@ -219,13 +219,13 @@ def _differentiable(
         formulas[argument.name] = Derivative(text, source)
     yield replace(made, derivatives=MappingProxyType(formulas))
     yield from (_constant(each, source) for each in others)
-    for name, second in further.items():
-        last = {each.name: Derivative("none", source) for each in second.inputs}
+    for name, each in further.items():
+        last = {argument.name: Derivative("none", source) for argument in each.inputs}
         if is_linear(made.body, name):
-            grad = second.inputs[0].name
+            grad = each.inputs[0].name
             text = _original(made, name, made.body, {shape_argument(target): f"{grad}.shape"})
             last[grad] = Derivative(text, source)
-        yield replace(second, derivatives=MappingProxyType(last))
+        yield replace(each, derivatives=MappingProxyType(last))
 
 
 def _operators(parts: tuple[_Part, ...]) -> Iterator[Operator]:

@@ -1,4 +1,4 @@
-"""Woven expressions over indices whose gradients go through sums that they also use, or through one of several results."""
+"""Woven expressions over indices whose gradients go through sums that they use, or through one of several results."""
 
 from __future__ import annotations
 

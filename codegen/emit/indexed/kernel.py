@@ -138,7 +138,7 @@ class Loops(Inside):
         group = {name: each for name, each in group.items() if name not in self.same}
         for name, each in group.items():
             yield from self._start(name, each)
-        yield from self._reductions(self._constant(group))
+        yield from self._reductions(list(self._constant(group)))
         for name in searches.values():
             yield Statement(f"int64_t {name}_counted = -1;")
         around = self.computed, dict(self.same)
