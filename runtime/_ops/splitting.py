@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+from .._base.handles import exact_integer as exact_integer
 from .._base.shapes import wrap_dim
 from .._handle import multi_view as multi_view
 from .values import is_meta
@@ -15,6 +15,7 @@ __all__ = [
     "check_count",
     "even_parts",
     "even_sections",
+    "exact_integer",
     "multi_view",
     "section_ends",
     "section_starts",
@@ -41,9 +42,8 @@ def write_part(whole: Any, part: Any, src: Any) -> Any:
     return whole
 
 
-def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int]]:
+def even_parts(size: int, shape: Sequence[int], dim: int) -> list[tuple[int, int]]:
     """Return where the parts of a dimension begin, and their sizes: `size`, but for the last one."""
-    size = operator.index(size)
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     extent = shape[wrap_dim(dim, len(shape))]

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._base.devices import device
 from .._base.dtypes import dtype
-from .._base.types import Size
+from .._base.types import Size, qscheme
 from .._tensor.tensor import Tensor
 
 __all__ = ["DATA_OPCODES", "PickleData", "shown"]
@@ -234,8 +234,9 @@ class PickleData:
 
 
 def shown(value: Any) -> str:
-    """What messages say of a value: a tuple may be nested so that its text has no end."""
-    return repr(value)[:80] if type(value) in _ATOMS else type(value).__name__
+    """Return what messages say of a value: its class if it may be nested so that its text has no end."""
+    is_flat = type(value) in _ATOMS or isinstance(value, (dtype, device, qscheme))
+    return repr(value)[:80] if is_flat else type(value).__name__
 
 
 def _with(operation: Callable[..., None], argument: Any) -> Callable[[PickleData], None]:

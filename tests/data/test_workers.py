@@ -171,8 +171,9 @@ def test_a_fork_leaves_the_workers_alone() -> None:
 
 
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
 import opweave
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs in the background without it
 from opweave.utils.data import DataLoader, Dataset, worker
 worker.PATIENCE = 0.2
 class Slow(Dataset):

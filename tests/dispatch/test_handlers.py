@@ -57,7 +57,7 @@ def guarded() -> Any:
 
 VALUES = {
     "Scalar": 2.0, "int[": (1,), "int": 1, "float": 0.5, "bool": True, "str": "sum", "placement": None,
-    "dtype": opweave.float64,
+    "dtype": opweave.float64, "MemoryFormat": opweave.channels_last,
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ Each runs once, over the package in the form in which it is installed, which `.c
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import opweave
 import pytest
-from harness.paths import ROOT
+from harness.paths import ROOT, with_interpreter
 from opweave import _dtypes, _operators
 from opweave._tensor import removed
 
@@ -71,7 +70,7 @@ def report(names: Path, star: Path) -> Report:
     with locked(CODE):
         done = subprocess.run(
             [ROOT / ".ci" / "typecheck", "--no-error-summary", USER_CODE, TRAINING, MISUSE, names, star],
-            env=os.environ | {"PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])},
+            env=with_interpreter(),
             capture_output=True,
             text=True,
             check=False,

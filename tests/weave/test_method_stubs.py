@@ -11,9 +11,9 @@ from pathlib import Path
 
 import opweave
 import pytest
+from harness.paths import ROOT, with_interpreter
 from opweave._weave import method_stubs
 from opweave._weave.weave import weave
-from package.test_typing import link_package
 from weaving import python
 
 pytest.importorskip("mypy")
@@ -46,7 +46,7 @@ x.not_there()
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package as it is installed, a woven one, its methods, and a program."""
     folder = tmp_path_factory.mktemp("checked")
-    link_package(folder / "opweave")
+    subprocess.run([ROOT / ".ci" / "link-package", folder], env=with_interpreter(), check=True)
     (folder / "typed_ops.yaml").write_text(DECLARATIONS)
     weave(folder / "typed_ops.yaml", out=folder)
     # The folder comes last, as its package has links to what type checkers read, and no compiled module.
