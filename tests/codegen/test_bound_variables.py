@@ -6,16 +6,13 @@ Operators and those of their gradients are computed by loops (codegen/check/indi
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numeric_gradients import computed, differences, gradient, read
 
-from codegen import library
-from codegen.check import indices
-from codegen.dtypes import FLOAT64
 from codegen.errors import CodegenError
 from codegen.model.compute import Compute
 from codegen.model.operator import Operator
@@ -37,38 +34,9 @@ CASES = {
 }
 
 
-def entry(folder: Path, value: str, word: str = "j") -> tuple[Operator, ...]:
-    path = folder / "one.yaml"
-    lets = f"let: {{top: 'max(x[n, {word}] for {word} in range(x.size(1)))'}}\n    " if "top" in value else ""
-    path.write_text(
-        f"- func: one(Tensor x) -> Tensor\n  doc: D.\n  compute:\n    {lets}size: {{n: x.size(0)}}\n"
-        f"    value[n]: {value}\n    outside: error\n  dtypes: floating\n  derivatives: auto\n"
-    )
-    return library.read(path)
-
-
-def computed(operator: Operator, **given: Any) -> Any:
-    assert isinstance(operator.body, Compute)
-    tensors = {each.name: given[each.name] for each in operator.inputs}
-    others = {each.name: given[each.name] for each in operator.schema.arguments if not each.is_tensor}
-    (result,) = indices.results(operator, operator.body, tensors, others, FLOAT64)
-    return result
-
-
-def gradient(operators: tuple[Operator, ...], x: Any, grad: Any) -> Any:
-    """The gradient by `x`: what is gathered, and the terms that are added at their places."""
-    known = {"x": x, "grad_output": grad, "x_shape": list(x.shape)}
-    by_name = {each.name: each for each in operators}
-    total = np.zeros_like(x)
-    for name, operator in by_name.items():
-        if name.startswith("one_places"):
-            terms = name.replace("places", "terms")
-            terms = terms if terms in by_name else "one_backward_x"
-            places = np.broadcast_to(computed(operator, **known), computed(by_name[terms], **known).shape)
-            np.add.at(total.reshape(-1), places, computed(by_name[terms], **known))
-        elif name == "one_backward_x" and not ("one_places_x" in by_name and "one_terms_x" not in by_name):
-            total = total + computed(operator, **known)
-    return total
+def entry(folder: Path, value: str, word: str = "j") -> dict[str, Operator]:
+    lets = f"let: {{top: 'max(x[n, {word}] for {word} in range(x.size(1)))'}}\n" if "top" in value else ""
+    return read(folder, "Tensor x", f"{lets}size: {{n: x.size(0)}}\nvalue[n]: {value}\noutside: error")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -84,19 +52,15 @@ def test_names_of_variables_mean_nothing(
     generator = np.random.default_rng(seed)
     x, grad = generator.uniform(0.5, 2, (3, 4)), generator.standard_normal(3)
     operators = entry(tmp_path, case.format(A=words[0], B=words[1], C=apart), words[2])
-    np.testing.assert_allclose(computed(operators[0], x=x), CASES[case](x), rtol=1e-12)
-    expected = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[place] = 1e-6
-        expected[place] = (grad * (CASES[case](x + step) - CASES[case](x - step))).sum() / 2e-6
-    np.testing.assert_allclose(gradient(operators, x, grad), expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(computed(operators["one"], {"x": x}), CASES[case](x), rtol=1e-12)
+    expected = differences(operators["one"], "x", {"x": x}, grad)
+    np.testing.assert_allclose(gradient(operators, "x", {"x": x}, grad), expected, rtol=1e-6, atol=1e-7)
 
 
 def test_what_differs_by_names_alone_is_one_reduction(tmp_path: Path) -> None:
     both = "sum(x[n, i] for i in range(x.size(1))) * sum(x[n, j] for j in range(x.size(1)))"
-    (first, *_) = entry(tmp_path, both)
-    (second, *_) = entry(tmp_path, both.replace("[n, j]", "[n, i]").replace("for j", "for i"))
+    first = entry(tmp_path, both)["one"]
+    second = entry(tmp_path, both.replace("[n, j]", "[n, i]").replace("for j", "for i"))["one"]
     assert isinstance(first.body, Compute)
     assert isinstance(second.body, Compute)
     assert len(first.body.folds) == 1
@@ -109,10 +73,10 @@ def test_gradients_that_do_not_follow_are_refused(tmp_path: Path) -> None:
 
 
 def test_distances_within_sums_are_checked_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "one.yaml"
-    path.write_text(
-        "- func: one(Tensor p) -> Tensor\n  doc: D.\n  compute:\n    size: {k: 3}\n    value[i, k]: >-\n"
-        "      sum(p[i, k] * sqrt(sum((p[i, d] - p[j, d]) ** 2 for d in range(3))) for j in range(p.size(0)))\n"
-        "  dtypes: floating\n  derivatives: auto\n"
+    operators = read(
+        tmp_path,
+        "Tensor p",
+        "size: {k: 3}\nvalue[i, k]: >-\n"
+        "  sum(p[i, k] * sqrt(sum((p[i, d] - p[j, d]) ** 2 for d in range(3))) for j in range(p.size(0)))",
     )
-    assert len(library.read(path)) == 4
+    assert len(operators) == 4
