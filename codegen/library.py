@@ -8,10 +8,12 @@ from collections.abc import Iterable
 from . import cache as caches
 from .check import calls, check
 from .check.calls import Provided
-from .errors import Diagnostics
+from .errors import Diagnostics, Span
+from .expr.parse import Family as Expressions
 from .model.operator import Declaration, Operator
 from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints, rows_adjoints
 from .source import load
+from .source.nodes import Document, Node
 from .source.text import to_yaml
 
 __all__ = ["Provided", "read"]
@@ -38,7 +40,7 @@ def read(
     declared = {id(node) for node in nodes}
     cache.begin(to_yaml(node) for node in document.root if id(node) not in declared)
     entries = [
-        None if node is None else entry.read(node, document.file, document.lines, diagnostics, language)
+        None if node is None else _entry(node, document, diagnostics, language)
         for node in like.resolve(nodes, diagnostics)
     ]
     declarations = [declaration for declaration in entries if declaration is not None]
@@ -52,14 +54,29 @@ def read(
     return tuple(operator for operator in declarations if isinstance(operator, Operator))
 
 
+def _entry(node: Node, document: Document, diagnostics: Diagnostics, language: Expressions) -> Declaration | None:
+    try:
+        return entry.read(node, document.file, document.lines, diagnostics, language)
+    except RecursionError:
+        _report_size(node.span, "the expressions", diagnostics)
+        return None
+
+
 def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Iterable[Declaration]:
     """The declaration, and the operators of the gradients that its body has if they are `auto`."""
     if isinstance(declaration, Operator):
-        for follow in (adjoints.follow, fold_adjoints.follow, rows_adjoints.follow, loop_adjoints.follow):
-            made = follow(declaration, diagnostics)
-            if made is not None:
-                return made
+        try:
+            for follow in (adjoints.follow, fold_adjoints.follow, rows_adjoints.follow, loop_adjoints.follow):
+                made = follow(declaration, diagnostics)
+                if made is not None:
+                    return [*made]
+        except RecursionError:
+            _report_size(declaration.span, "the automatic gradients", diagnostics)
     return (declaration,)
+
+
+def _report_size(span: Span, what: str, diagnostics: Diagnostics) -> None:
+    diagnostics.report(span, f"{what} are nested too deep, as names of 'let' are written out", "split the operator")
 
 
 class Entries:

@@ -82,6 +82,7 @@ class Atoms:
     def __init__(self, known: Mapping[str, Atom] = MappingProxyType({})) -> None:
         self.named: dict[str, Atom] = {**known}
         self._names: dict[Atom, str] = {atom: name for name, atom in known.items()}
+        self._parts: dict[Expr, int] = {}
         self._numbers, self._owns = count(), count()
 
     def name(self, atom: Atom) -> str:
@@ -97,6 +98,13 @@ class Atoms:
     def within(self, *trees: Expr) -> Iterator[tuple[str, Atom]]:
         """The atoms that expressions are made of, inner ones first."""
         yield from within(self.named, *trees)
+
+    def parts(self, tree: Expr) -> int:
+        """How many parts an expression has, with those of its atoms, each counted wherever it is used."""
+        if tree not in self._parts:
+            atom = self.named.get(tree.name) if isinstance(tree, Name) else None
+            self._parts[tree] = 1 + sum(map(self.parts, tree.children if atom is None else atom.expressions))
+        return self._parts[tree]
 
     def substituted(self, tree: Expr, values: Mapping[str, Expr]) -> Expr:
         """The tree with names replaced, in its atoms as well."""

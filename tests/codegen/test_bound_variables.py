@@ -80,3 +80,17 @@ def test_distances_within_sums_are_checked_at_once(tmp_path: Path) -> None:
         "  sum(p[i, k] * sqrt(sum((p[i, d] - p[j, d]) ** 2 for d in range(3))) for j in range(p.size(0)))",
     )
     assert len(operators) == 4
+
+
+@pytest.mark.parametrize(
+    ("each", "count", "text"),
+    [
+        ("exp(a{})", 300, "the expressions are nested too deep"),
+        ("a{0} * a{0}", 60, "parts with the names of 'let'"),
+        ("a{0} * a{0}", 9, "the automatic gradients are nested too deep"),
+    ],
+)
+def test_what_is_too_large_is_said_so(tmp_path: Path, each: str, count: int, text: str) -> None:
+    lets = "".join(f"  a{number + 1}: {each.format(number)}\n" for number in range(count))
+    with pytest.raises(CodegenError, match=text):
+        read(tmp_path, "Tensor x", f"let:\n  a0: x[i] + 1\n{lets}value[i]: a{count}")

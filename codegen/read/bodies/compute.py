@@ -31,6 +31,8 @@ from .shared import report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
 _KEYS = ("require", "let", "size", "outside")
+_MAX_PARTS = 200_000
+"""Of an expression in which names of `let` are written out; a random number has 12,000."""
 _Places = Mapping[tuple[int, ...], Scalar]
 """The keys of a result by the numbers that stand behind its variables."""
 _WORD = re.compile(r"\w+")
@@ -206,7 +208,15 @@ class _Reader:
         tree = self.entry.located(
             text, lambda value: read_expression(value, scope, self.atoms, self.entry.expressions.own, text)
         )
-        return None if tree is None else self.atoms.substituted(tree, self.local_lets)
+        if tree is None:
+            return None
+        tree = self.atoms.substituted(tree, self.local_lets)
+        parts = self.atoms.parts(tree)
+        if parts > _MAX_PARTS:
+            problem = f"{parts} parts with the names of 'let' that are used, which are written out"
+            self.entry.report(text.span, problem, f"at most {_MAX_PARTS}: split the operator")
+            return None
+        return tree
 
     def _geometry(self, text: Scalar, expected: DType | None = None) -> Geometry | None:
         scope = Scope(self.tensors, (), tuple(self.scope))
