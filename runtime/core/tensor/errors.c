@@ -43,19 +43,20 @@ int ow_error_pending(void) {
     return (t && t->error != OW_OK) || atomic_load_explicit(&homeless_error, memory_order_relaxed) != OW_OK;
 }
 
-static __thread char warning[1024];
-static __thread int warns;
-
+/* A thread whose state could not be allocated is not warned. */
 void ow_warn(const char *format, ...) {
+    ow_thread *t = ow_thread_get();
+    if (!t) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(warning, sizeof warning, format, arguments);
+    vsnprintf(t->warning, sizeof t->warning, format, arguments);
     va_end(arguments);
-    warns = 1;
+    t->warns = 1;
 }
 
 const char *ow_warning_take(void) {
-    if (!warns) return NULL;
-    warns = 0;
-    return warning;
+    ow_thread *t = ow_self;
+    if (!t || !t->warns) return NULL;
+    t->warns = 0;
+    return t->warning;
 }

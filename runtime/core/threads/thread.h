@@ -1,4 +1,4 @@
-/* What a thread owns: its magazines of small objects and its pending error. Internal to the core.
+/* What a thread owns: its magazines of small objects, its pending error and warning. Internal to the core.
  *
  * Space for initial-exec variables of shared objects is scarce (about 1.6 KB for all of them), so the core has one
  * such pointer and everything else behind it.
@@ -28,6 +28,8 @@ typedef struct ow_thread {
     void *handles_signals; /* of a loop that runs without the interpreter's lock: what gets it back (gil.c); else NULL */
     ow_error_kind error;
     char message[OW_MESSAGE_BYTES];
+    int warns; /* there is a warning that Python has not issued */
+    char warning[OW_MESSAGE_BYTES];
 } ow_thread;
 
 extern __thread ow_thread *ow_self __attribute__((tls_model("initial-exec")));

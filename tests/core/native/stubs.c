@@ -32,6 +32,10 @@ ow_cast ow_cast_loop(int dst_dtype, int src_dtype) {
 
 int ow_copy(ow_tensor *dst, ow_tensor *src) { return dst == src; }
 
+ow_tensor *ow_resize_out(ow_tensor *out, int ndim, const int64_t *sizes) {
+    return ow_tensor_resize(out, ndim, sizes) ? out : NULL;
+}
+
 int ow_fill(const ow_tensor *dst, ow_tensor *number) { return dst != number; }
 
 ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order) {
