@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import opweave
 import pytest
-from nn.programs import check, programs
+from nn.programs import LIKE, check, programs
 
+NEAR = replace(LIKE, atol=2e-5)
+"""lobpcg ends at a residual, so its vectors are less exact than their dtype, and differ between processors."""
 SETUP = """
 def decomposed(U, S, V):
     return S, (U * S.unsqueeze(-2)) @ V.mH, U.mH @ U, U.dtype, tuple(V.shape)
@@ -94,7 +98,7 @@ L.lobpcg(B, X=X[:19])
 
 @pytest.mark.parametrize("text", PROGRAMS, ids=[f"{number}" for number in range(len(PROGRAMS))])
 def test_program(text: str) -> None:
-    check(SETUP + text)
+    check(SETUP + text, NEAR)
 
 
 def test_gradients_of_eigenpairs_are_those_of_differences() -> None:
