@@ -38,16 +38,20 @@ def computed(operator: Operator, known: Mapping[str, Any]) -> Any:
     return result
 
 
-def gradient(operators: Mapping[str, Operator], target: str, tensors: Mapping[str, Any], grad: Any) -> Any:
-    """Return the gradient by a tensor: what is gathered, and the terms that are added at their places."""
-    known = {**tensors, "grad_output": grad, **{f"{name}_shape": list(each.shape) for name, each in tensors.items()}}
-    gathered, total = f"one_backward_{target}", np.zeros_like(tensors[target])
+def gradient(
+    operators: Mapping[str, Operator], target: str, tensors: Mapping[str, Any], grad: Any, of: str = "one"
+) -> Any:
+    """Return the gradient by a tensor, of `one` or of one of its gradients: what is gathered, and the terms that are
+    added at their places."""
+    shapes = {f"{name}_shape": list(each.shape) for name, each in tensors.items()}
+    known = {**tensors, **shapes, "grad_output" if of == "one" else "grad_grad_output": grad}
+    gathered, total = f"{of}_backward_{target}", np.zeros_like(tensors[target])
     for name, operator in operators.items():
-        if re.fullmatch(rf"one_places_{target}(_\d+)?", name):
+        if re.fullmatch(rf"{of}_places_{target}(_\d+)?", name):
             terms = name.replace("places", "terms")
             values = computed(operators[terms if terms in operators else gathered], known)
             np.add.at(total.reshape(-1), np.broadcast_to(computed(operator, known), values.shape), values)
-    are_terms = f"one_places_{target}" in operators and f"one_terms_{target}" not in operators
+    are_terms = f"{of}_places_{target}" in operators and f"{of}_terms_{target}" not in operators
     if gathered in operators and not are_terms:
         total = total + computed(operators[gathered], known)
     return total

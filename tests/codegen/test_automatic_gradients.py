@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numeric_gradients import computed, differences, gradient, read
+
+from codegen.model.operator import Operator
 
 Shapes = dict[str, tuple[int, ...]]
 ENTRIES: dict[str, tuple[Shapes, str]] = {
@@ -106,15 +109,36 @@ outside: 0
 """,
     ),
 }
+# What has a first gradient that is gathered as a whole, an operator by itself.
+TWICE = [
+    "distances", "unit vectors", "Lennard-Jones energies", "one value", "condition on elements", "halves exchanged",
+]  # fmt: skip
+
+
+def drawn(folder: Path, name: str) -> tuple[dict[str, Operator], dict[str, Any], Any]:
+    """The operators of an entry, its tensors, and a gradient of its result."""
+    shapes, compute = ENTRIES[name]
+    generator = np.random.default_rng(3)
+    tensors = {each: generator.uniform(0.3, 1.5, shape) for each, shape in shapes.items()}
+    operators = read(folder, ", ".join(f"Tensor {each}" for each in shapes), compute)
+    return operators, tensors, generator.standard_normal(computed(operators["one"], tensors).shape)
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_gradients_are_those_of_differences(tmp_path: Path, name: str) -> None:
-    shapes, compute = ENTRIES[name]
-    generator = np.random.default_rng(3)
-    tensors = {each: generator.uniform(0.3, 1.5, shape) for each, shape in shapes.items()}
-    operators = read(tmp_path, ", ".join(f"Tensor {each}" for each in shapes), compute)
-    grad = generator.standard_normal(computed(operators["one"], tensors).shape)
-    for target in shapes:
+    operators, tensors, grad = drawn(tmp_path, name)
+    for target in tensors:
         expected = differences(operators["one"], target, tensors, grad)
         np.testing.assert_allclose(gradient(operators, target, tensors, grad), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_gradients_are_those_of_differences(tmp_path: Path, name: str) -> None:
+    operators, tensors, grad = drawn(tmp_path, name)
+    first = f"one_backward_{next(iter(tensors))}"
+    known = {**tensors, "grad_output": grad, **{f"{each}_shape": list(value.shape) for each, value in tensors.items()}}
+    further = np.random.default_rng(4).standard_normal(computed(operators[first], known).shape)
+    for target in (*tensors, "grad_output"):
+        expected = differences(operators[first], target, known, further)
+        got = gradient(operators, target, {**tensors, "grad_output": grad}, further, first)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
