@@ -2,21 +2,25 @@
 
 A test asks torch a sequence of questions, always the same ones. The file of its module holds the answers of each test
 in that order, with a checksum of the questions: a test whose questions changed finds no answers until they are recorded
-anew (`python tests/record.py`). Equal answers are stored once. Nothing here imports torch or opweave.
+anew (`python tests/record.py`). Equal answers are stored once. A digest of the answers and of the sources that asked
+for them tells which files need not be asked for again. Nothing here imports torch or opweave.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent.parent / "recordings"
+TESTS = Path(__file__).resolve().parent.parent
+FOLDER = TESTS / "recordings"
 MODES = ("replay", "record", "check", "live")
 """Answers come from the files; from torch, and are kept; from torch, and must be those of the files; from torch, which
 is asked in more cases than are recorded."""
@@ -40,8 +44,8 @@ def path_of(module: str) -> Path:
     return FOLDER / f"{module}.json.gz"
 
 
-def pack(items: Items) -> bytes:
-    """The bytes of a file; equal items make equal bytes, whatever machine packs them."""
+def pack(items: Items, source: Path | None) -> bytes:
+    """Bytes of a file of what `source` has asked; equal items make equal bytes, whatever machine packs them."""
     numbers: dict[str, int] = {}
     rows = {
         name: [items[name][0], *(numbers.setdefault(text, len(numbers)) for text in items[name][1])]
@@ -49,7 +53,27 @@ def pack(items: Items) -> bytes:
     }
     answers = "[\n" + ",\n".join(numbers) + "\n]"
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row, separators=(',', ':'))}" for name, row in rows.items())
-    return gzip.compress(f'{{"answers": {answers},\n"tests": {{\n{lines}\n}}}}\n'.encode(), 9, mtime=0)
+    content = f'"answers": {answers},\n"tests": {{\n{lines}\n}}}}\n'
+    return gzip.compress(f"{heading(content, source)}\n{content}".encode(), 9, mtime=0)
+
+
+def heading(content: str, source: Path | None) -> str:
+    """First line of a file: the digest of the rest, of torch's release, and of the sources that may have asked."""
+    digest = hashlib.sha256(f"{version('torch').partition('+')[0]}\n{content}".encode())
+    if source is not None:
+        helpers = [path for folder in (source.parent, TESTS / "harness") for path in folder.glob("*.py")]
+        for path in [source, *sorted(path for path in helpers if not path.name.startswith("test_"))]:
+            digest.update(path.read_bytes())
+    return f'{{"digest": "{digest.hexdigest()}",'
+
+
+def is_fresh(module: str, source: Path) -> bool:
+    """True if neither the recording nor the sources have changed since torch was asked."""
+    path = path_of(module)
+    if not path.exists():
+        return False
+    first, _, content = gzip.decompress(path.read_bytes()).decode().partition("\n")
+    return first == heading(content, source)
 
 
 @cache
