@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import collections
+from operator import itemgetter
 from typing import Any
 
 
-def _text(self: Any) -> str:
-    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-    return f"opweave.return_types.{type(self).__name__}(\n{fields})"
+class _NamedResults(tuple[Any, ...]):
+    """A tuple whose elements have names; it is made from one sequence, as torch's are.
 
+    collections.namedtuple would make each class from source text, which took a tenth of the import of this package.
+    """
 
-def _from_sequence(cls: Any, values: Any, unnamed: Any = None) -> Any:
-    # `unnamed` is an empty dictionary in torch's pickles.
-    return tuple.__new__(cls, values)
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+
+    def __new__(cls, values: Any, unnamed: Any = None) -> Any:
+        return super().__new__(cls, values)  # `unnamed` is an empty dictionary in torch's pickles
+
+    def __repr__(self) -> str:
+        fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"opweave.return_types.{type(self).__name__}(\n{fields})"
+
+    def __reduce__(self) -> Any:
+        return type(self), (tuple(self),)
 
 
 def named_results(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of the results of the operator `name`; it is made from one sequence, as torch's are."""
-    make: Any = collections.namedtuple  # type checkers want literals, but names come from operators
-    base = make(name, fields)
-    members = {"__slots__": (), "__module__": "opweave.return_types", "__new__": _from_sequence, "__repr__": _text}
-    members["__reduce__"] = lambda self: (type(self), (tuple(self),))
-    kind = type(name, (base,), members)
+    """The class of the results of the operator `name`."""
+    members: dict[str, Any] = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
+    members |= {"__slots__": (), "__module__": __name__, "_fields": fields, "__match_args__": fields}
+    kind = type(name, (_NamedResults,), members)
     globals()[name] = kind
     return kind

@@ -8,11 +8,11 @@ before is restored by the core (core/python/modes.c), which Ctrl-C does not inte
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._base.keys import KEY_BITS
+from .._base.lazy_imports import load
 from .._base.type_names import wrong_type
 from .._handle import ModeBase, SwitchBase, excluded
 
@@ -38,7 +38,7 @@ class _Mode:
         return self._decorated(function)
 
     def _decorated(self, function: _Function) -> _Function:
-        if inspect.isgeneratorfunction(function):
+        if load("inspect").isgeneratorfunction(function):
             return self._around_generator(function)  # type: ignore[no-any-return]
 
         @functools.wraps(function)
@@ -98,13 +98,18 @@ class BitsMode(ModeBase, _Mode):
         return clone
 
 
+class _SignatureOfConfigure:
+    """The signature of a switch, whose arguments `_configure` takes; made when it is asked for."""
+
+    def __get__(self, _: object, cls: type[Switch]) -> Any:
+        signature = load("inspect").signature(cls._configure)
+        return signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=signature.empty)
+
+
 class Switch(SwitchBase, BitsMode):
     """A mode that is changed where it is made, and restored where the block that may follow ends."""
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        parameters = list(inspect.signature(cls._configure).parameters.values())
-        cls.__signature__ = inspect.Signature(parameters[1:])  # type: ignore[attr-defined]
+    __signature__ = _SignatureOfConfigure()
 
     def _configure(self, *arguments: Any) -> None:
         """Take the arguments, like an `__init__`; SwitchBase calls it before the change."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pkgutil
 import threading
 from importlib import import_module
 from typing import Any
@@ -31,6 +30,8 @@ def load(name: str) -> Any:
 
 def _import_all(package: Any) -> None:
     """Imports the modules of a package, and waits for those that other threads import."""
+    import pkgutil  # with what it imports, a twentieth of the import of this package
+
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         if module.name.rpartition(".")[2] in _PROGRAMS:
             continue

@@ -7,16 +7,16 @@ the errors of calls that fit no signature. Then the call goes to the dispatcher.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from importlib import import_module
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import interchange
 from .._base.dtypes import BY_CODE, dtype
 from .._base.errors import take_pending
 from .._base.generator import Generator
+from .._base.lazy_imports import load
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import memory_format
@@ -30,6 +30,9 @@ from .old_orders import in_old_order
 from .op import FORMS, MODES, Op
 from .ops import ops
 from .subclass import overloaded_arguments, takes_part
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 _FUNCTION_KEYS = KEYS["subclass"] | KEYS["function_mode"]
 
@@ -154,7 +157,7 @@ def _separate(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Integers or tensors given one by one become the list that the schema has."""
     assert op.separate is not None
     place = op.names.index(op.separate)
-    types = op.params[place][2]
+    types = op.types[place]
     rest = args[place:]
     if types.startswith("int"):
         is_first = bool(rest) and READERS["int"](rest[0]) is not WRONG
@@ -172,9 +175,9 @@ def _separate(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
 def _extra_arguments(op: Op, in_place: bool) -> dict[str, Any]:
     """The defaults of arguments that are no part of the schema, by their names."""
     extra: dict[str, Any] = {} if op.pairwise is None else {"other": None}
-    if not in_place and (op.family == "factory" or any(types == "placement" for _, _, types in op.params)):
+    if not in_place and (op.family == "factory" or "placement" in op.types):
         extra["requires_grad"] = False
-        if not any(types.startswith("Tensor") for _, _, types in op.params):
+        if not any(types.startswith("Tensor") for types in op.types):
             extra["names"] = None
     return extra
 
@@ -290,8 +293,9 @@ def describe(function: Any, what: str) -> Any:
     return None if op.schema is not None else import_module(f"{op.package}._docstrings").DOCSTRINGS.get(op.name)
 
 
-def _signature(function: Any) -> inspect.Signature:
+def _signature(function: Any) -> Signature:
     op: Op = function.op
+    inspect = load("inspect")
     kinds = inspect.Parameter
     parameters = []
     for place, name in enumerate(_positional(function)):
@@ -306,7 +310,8 @@ def _signature(function: Any) -> inspect.Signature:
     added |= _extra_arguments(op, in_place)
     parameters += [kinds(name, kinds.KEYWORD_ONLY, default=default) for name, default in added.items()]
     parameters.sort(key=lambda parameter: parameter.kind)
-    return inspect.Signature(parameters)
+    signature: Signature = inspect.Signature(parameters)
+    return signature
 
 
 set_slow_path(

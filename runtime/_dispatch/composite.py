@@ -55,11 +55,11 @@ def _check_dtype(op: Op, values: Sequence[Any]) -> None:
 
 def _dtype_of(op: Op, values: Sequence[Any]) -> int:
     """The dtype that decides: the one asked for, or that of the first tensor, or the default one."""
-    for (_, _, types), value in zip(op.params, values, strict=True):
+    for types, value in zip(op.types, values, strict=True):
         if types == "dtype?" and value is not None:
             code: int = value.code
             return code
-    if not isinstance(values[0], Tensor) or op.params[0][2] != "Tensor":
+    if not isinstance(values[0], Tensor) or op.types[0] != "Tensor":
         return lib.get_default_dtype()
     if op.promotes:
         return lib.result_type(values[0]._h, values[1]._h)

@@ -62,12 +62,15 @@ class Operators:
         """One operator. `params`: name, types and, unless it is required, default of each argument. `getter`: the
         name and the docstring of the property that it is, and whether that can be assigned to."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
-        makes_memory = any(each[1] == "placement" for each in params)
+        makes_memory = "placement" in op.types
         op.decomposes = op.is_decomposable and not differentiable and not makes_memory and fast is None
-        bits = tuple(kinds(each[1]) for each in params)
+        bits = tuple([kinds(each) for each in op.types])
         separate = -1 if op.separate is None else op.names.index(op.separate)
         # What has another meaning alone is not for the core to fill in.
-        defaults = tuple(... if each in op.bounds else value for each, value in zip(op.names, op.defaults, strict=True))
+        defaults = op.defaults
+        if op.bounds:
+            pairs = zip(op.names, defaults, strict=True)
+            defaults = tuple(... if each in op.bounds else value for each, value in pairs)
 
         if op.family == "factory" and op.body is not None:
             fast = kernels.producer(op)

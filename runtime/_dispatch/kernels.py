@@ -58,7 +58,7 @@ def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:
     """One operand at least is a tensor, in place the first one; numbers alone are for operators that have Python's."""
     if op.lone_numbers and mode != INPLACE:
         return
-    tensors = [value for (_, _, types), value in zip(op.params, args, strict=True) if types.startswith("Tensor")]
+    tensors = [value for types, value in zip(op.types, args, strict=True) if types.startswith("Tensor")]
     if not any(isinstance(each, Tensor) for each in (tensors[:1] if mode == INPLACE else tensors)):
         name = op.names[0]
         raise TypeError(f"{op.name}(): argument '{name}' (position 1) must be Tensor, not {type_name(args[0])}")
@@ -66,7 +66,7 @@ def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:
 
 def _check_word(op: Op, values: Sequence[Any]) -> None:
     words = op.words or {}
-    word = next(value for (_, _, types), value in zip(op.params, values, strict=True) if types.startswith("str"))
+    word = next(value for types, value in zip(op.types, values, strict=True) if types.startswith("str"))
     if word not in words:
         expected = op.refusal or f"{op.name}(): expected one of {', '.join(map(repr, words))}, but got {{word!r}}"
         raise RuntimeError(expected.format(word=word))

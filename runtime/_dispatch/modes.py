@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .._handle import include
 from . import overloads, subclass
 from .dispatcher import KEYS, redispatch, register
 from .op import Op
 
-_Mode = TypeVar("_Mode", bound="_ModeBase")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _Entered(threading.local):
@@ -56,7 +57,7 @@ def include_key(key: str, included: bool) -> None:
 class _ModeBase:
     _key: str
 
-    def __enter__(self: _Mode) -> _Mode:
+    def __enter__(self) -> Self:
         _set(self._key, (*_entered.modes.get(self._key, ()), self))
         return self
 

@@ -67,10 +67,14 @@ class Op:
 
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
-        "derivative", "family", "function", "getter", "index", "inplace_argument", "lone_numbers", "name", "names",
-        "naming", "numbers", "opaque", "out", "overload", "package", "pairwise", "params", "positional", "promotes",
-        "refusal", "refused", "results", "schema", "separate", "single", "target", "view", "words",
+        "derivative", "family", "first", "function", "getter", "index", "inplace_argument", "lone_numbers", "name",
+        "names", "naming", "numbers", "opaque", "out", "overload", "package", "pairwise", "params", "positional",
+        "promotes", "refusal", "refused", "results", "schema", "separate", "single", "target", "types", "view",
+        "words",
     )  # fmt: skip
+
+    params: tuple[tuple[str, int, str], ...]
+    """Name, position in messages (0: by keyword only) and types of each argument."""
 
     def __init__(
         self,
@@ -114,16 +118,13 @@ class Op:
         self.schema = schema
         """The text of the schema; None: it is in the generated module of docstrings."""
         self.family = family
-        unplaced = _UNPLACED if family in _OFTEN_NAMED else ()
-        self.params: tuple[tuple[str, int, str], ...] = tuple(
-            (each[0], 0 if place >= positional or each[1] in unplaced else max(place + first, 1), each[1])
-            for place, each in enumerate(params)
-        )
-        """Name, position in messages (0: by keyword only) and types of each argument."""
-        self.names = tuple(each[0] for each in params)
-        self.defaults = tuple(each[2] if len(each) > 2 else ... for each in params)
+        self.names = tuple([each[0] for each in params])
+        self.types: tuple[str, ...] = tuple([each[1] for each in params])
+        self.defaults = tuple([each[2] if len(each) > 2 else ... for each in params])
         """`...`: it is required."""
         self.positional = positional
+        self.first = first
+        """The position in messages of the first argument."""
         self.target = self.names.index("input") if "input" in self.names else 0
         """The place of the argument that methods are called of, and that methods in place overwrite."""
         self.out = out
@@ -179,6 +180,17 @@ class Op:
         the core that computes all of it, and makes no memory that is told where to be."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What is made when it is first asked for; then it stands in the slot, and this is not called."""
+        if name != "params":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        unplaced = _UNPLACED if self.family in _OFTEN_NAMED else ()
+        self.params = tuple(
+            (name, 0 if place >= self.positional or types in unplaced else max(place + self.first, 1), types)
+            for place, (name, types) in enumerate(zip(self.names, self.types, strict=True))
+        )
+        return self.params
 
     @property
     def namespace(self) -> str:

@@ -32,7 +32,7 @@ def store(op: Op, result: Any, out: Any, is_exact: bool = False) -> Any:
         _check_cast(result, out)
     if op.out == "same_count" and out.numel() == result.numel():  # a sequence of values fills any shape
         result = result.view(out.shape)
-    return _store_elements(result, out, any(types == "placement" for _, _, types in op.params))
+    return _store_elements(result, out, "placement" in op.types)
 
 
 def _store_elements(result: Any, out: Any, is_factory: bool) -> Any:

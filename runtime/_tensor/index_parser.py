@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._base.devices import CPU
 from .._base.dtypes import EXPORTS, dtype
@@ -24,15 +23,10 @@ _INT64 = EXPORTS["int64"]
 _INDEX_DTYPES = tuple(EXPORTS[name] for name in ("int64", "int32", "bool", "uint8"))
 
 
-@dataclass(frozen=True)
-class Steps:
-    """What an index does: views one after the other, then the tensors that index the dimensions that are left."""
-
-    views: tuple[tuple[Any, ...], ...]
-    """`("select", dim, index)`, `("slice", dim, start, length, step)` and `("unsqueeze", dim)`."""
-    tensors: list[Any]
-    """By dimension of the last view, from the first on; None leaves one whole."""
-    is_masked: bool
+Steps: TypeAlias = tuple[list[tuple[Any, ...]], list[Any], bool]
+"""What an index does: the views one after the other, `("select", dim, index)`, `("slice", dim, start, length, step)` or
+`("unsqueeze", dim)`; then the tensors that index the dimensions that are left, from the first on, where None leaves one
+whole; and whether the index is a bool."""
 
 
 def parse(handle: float, index: Any) -> Steps:
@@ -42,7 +36,7 @@ def parse(handle: float, index: Any) -> Steps:
     _check_count(items, len(sizes), index)
     # A bool alone is a new dimension of size one or zero.
     if not isinstance(index, tuple) and type(items[0]) is bool:
-        return Steps((("unsqueeze", 0), ("slice", 0, 0, int(items[0]), 1)), [], True)
+        return [("unsqueeze", 0), ("slice", 0, 0, int(items[0]), 1)], [], True
     return _steps(items, sizes)
 
 
@@ -51,17 +45,17 @@ def apply(tensor: Any, index: Any) -> tuple[Any, list[Any], bool]:
 
     The index is read before the tensor is looked at: its parts may be objects whose code gives the tensor other memory.
     """
-    steps = parse(tensor._h, index)
+    views, tensors, is_masked = parse(tensor._h, index)
     view = tensor
-    for name, dim, *rest in steps.views:
+    for name, dim, *rest in views:
         if name == "slice":
             start, length, step = rest
             view = ops.slice(view, dim, start, start + (length - 1) * step + 1 if length else start, step)
         else:
             view = getattr(ops, name)(view, dim, *rest)
-    if view is tensor and not steps.tensors:  # all of it, which is another tensor nevertheless
+    if view is tensor and not tensors:  # all of it, which is another tensor nevertheless
         view = ops.alias(tensor)
-    return view, steps.tensors, steps.is_masked
+    return view, tensors, is_masked
 
 
 # ---- parts --------------------------------------------------------------------------------------------------
@@ -247,7 +241,7 @@ def _steps(items: list[Any], sizes: tuple[int, ...]) -> Steps:
                 raise IndexError(f"index {item} is out of bounds for dimension {position} with size {size}")
             views.append(("select", to, item + size if item < 0 else item))
             dim += 1
-    return Steps(tuple(views), _by_dimension(tensors), False)
+    return views, _by_dimension(tensors), False
 
 
 def _bool_index(value: bool) -> Any:

@@ -6,7 +6,7 @@ handle becomes a tensor by `adopt`, so that no tensor is without a handle and no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .. import _operators
 from .._base import handles
@@ -34,9 +34,13 @@ from .shape_methods import GeometryMethods
 from .sparse_methods import SparseMethods
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from typing_extensions import Self
 
     from .storage import TypedStorage, UntypedStorage
+
+    _Kind = TypeVar("_Kind", bound="Tensor")
 
 __all__ = ["Tensor"]
 
@@ -45,7 +49,6 @@ _META = KEY_BITS["meta"]
 _QUANTIZED = KEY_BITS["quantized"]
 _DESCRIBED = KEY_BITS["named"] | _QUANTIZED
 """Of tensors that have more to tell than their handles."""
-_Kind = TypeVar("_Kind", bound="Tensor")
 
 
 @adds_methods

@@ -118,7 +118,7 @@ def _with_number(found: dtype, number: Any) -> dtype:
 def elementwise(name: str, operator: str) -> Callable[..., Any]:
     """The function of an operator whose arguments are the tensors of its schema."""
     called = getattr(ops, operator)
-    count = sum(types.startswith("Tensor") for _, _, types in called.op.params)
+    count = sum(types.startswith("Tensor") for types in called.op.types)
     if count == 1:
 
         def unary(x: Any, /) -> Any:

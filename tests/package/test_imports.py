@@ -145,6 +145,47 @@ def test_a_fork_waits_for_an_import(module: str, call: str) -> None:
     """)
 
 
+_LATER = (
+    "ast", "ctypes", "dataclasses", "fractions", "importlib.metadata", "importlib.util", "inspect", "json", "logging",
+    "numpy", "pathlib", "pickle", "pkgutil", "random", "shutil", "signal", "struct", "subprocess", "tempfile",
+    "textwrap", "traceback",
+)  # fmt: skip
+"""What is imported when it is first used: each takes a fiftieth to a fifth of the time of importing this package."""
+
+
+def test_what_an_import_does_not_wait_for() -> None:
+    """Neither modules that the first tensor does not need, nor classes that are made from source text."""
+    run(f"""
+        import builtins, sys
+        asked = []
+        plain = builtins.__import__
+
+        def importing(name, globals=None, locals=None, fromlist=(), level=0):
+            importer = (globals or {{}}).get("__name__", "")
+            if importer.partition(".")[0] == "opweave" and not level:
+                asked.append((name, importer))
+            return plain(name, globals, locals, fromlist, level)
+
+        def compiling(event, arguments):
+            if event == "compile" and "<string>" in arguments[1:]:
+                frame = sys._getframe(1)
+                while frame is not None:
+                    importer = frame.f_globals.get("__name__", "")
+                    if importer.partition(".")[0] == "opweave":
+                        asked.append(("source text", importer))
+                        break
+                    frame = frame.f_back
+
+        builtins.__import__ = importing
+        sys.addaudithook(compiling)
+        import opweave
+        (opweave.ones(2, 3) @ opweave.ones(3)).relu_().sum(0).item()
+        assert ("math", "opweave") in asked, "imports are not seen"
+        found = [each for each in asked if each[0] in {(*_LATER, "source text")!r}]
+        assert not found, found
+    """)
+
+
 def test_names_of_functions_stay_functions() -> None:
     """When modules of the same names have been imported, as all are before a process of several threads forks."""
     run("""

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.shapes import distinct_dims
 from ..._dispatch.autocast import computed
 from ..._dispatch.ops import ops
 from ..._handle import needs_grad
 from .parse import separated
-from .plan import Pair, Plan, Step, VectorProduct, plan, plan_of
+
+if TYPE_CHECKING:
+    from .plan import Pair, Plan, Step, VectorProduct
 
 __all__ = ["contracted", "contracted_dims"]
 
@@ -25,6 +27,8 @@ _MOST_VECTOR_PRODUCTS = 256
 
 def contracted(equation: Any, operands: Sequence[Any]) -> Any:
     """Return the result of `einsum(equation, *operands)`."""
+    from .plan import plan_of
+
     tensors, equation = separated(equation, operands)
     return _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors, True)
 
@@ -106,6 +110,8 @@ def _product_with_vector(matrix: Any, vector: Any, out: Any) -> None:
 
 def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
     """Sum products over pairs of dimensions: the last `dims` of `a` and the first of `b`, or two lists of them."""
+    from .plan import plan
+
     if hasattr(dims, "_h"):
         dims = dims.tolist()
     if isinstance(dims, int):

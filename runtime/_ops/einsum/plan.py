@@ -9,9 +9,8 @@ import importlib
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .parse import Labels, labels_of
 
@@ -21,8 +20,7 @@ Step = tuple[str, tuple[Any, ...]]
 """A method of tensors and its arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorProduct:
+class VectorProduct(NamedTuple):
     """Products with a vector: one operand is `outer` matrices of `columns` columns with a row for each element of the
     other operand.
     """
@@ -35,8 +33,7 @@ class VectorProduct:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two terms become one: the product of the results of the steps `left` and `right`."""
 
     first: int
@@ -51,8 +48,7 @@ class Pair:
     summed_right: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps of each operand, then the pairs, then the steps of the last term."""
 
     operands: tuple[tuple[Step, ...], ...]
@@ -60,11 +56,13 @@ class Plan:
     result: tuple[Step, ...]
 
 
-@dataclass(slots=True)
 class _Term:
-    labels: Labels
-    shape: list[int]
-    steps: list[Step] = field(default_factory=list)
+    __slots__ = ("labels", "shape", "steps")
+
+    def __init__(self, labels: Labels, shape: list[int]) -> None:
+        self.labels = labels
+        self.shape = shape
+        self.steps: list[Step] = []
 
     def size(self, labels: Iterable[Any]) -> list[int]:
         return [self.shape[self.labels.index(label)] for label in labels]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
@@ -117,41 +117,27 @@ def batches_of_one_shape(B: Any, *others: Any) -> tuple[Any, ...]:
 # ---- failures -----------------------------------------------------------------------------------------------
 
 
-class _Failure(NamedTuple):
-    """What a positive code of LAPACK means: a message about it, and the error that torch raises."""
-
-    message: str
-    error: type[Exception] = LinAlgError
-
-
 _NO_CONVERGENCE = (
     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated {} (error "
     "code: {{info}})."
 )
-_FAILURES: Mapping[str, _Failure] = {
-    "inversion": _Failure(
-        "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
-        "singular."
-    ),
-    "solution": _Failure("The solver failed because the input matrix is singular."),
-    "cholesky": _Failure(
-        "The factorization could not be completed because the input is not positive-definite (the leading minor of "
-        "order {info} is not positive-definite)."
-    ),
-    "eigenvalues": _Failure(_NO_CONVERGENCE.format("eigenvalues")),
-    "singular values": _Failure(_NO_CONVERGENCE.format("singular values")),
-    "least squares": _Failure(
-        "The least squares solution could not be computed because the input matrix does not have full rank (error "
-        "code: {info})."
-    ),
-    "lu": _Failure(
-        "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
-        "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
-        RuntimeError,
-    ),
-    "ldl": _Failure("Unknown error code: {info}.", RuntimeError),
+_FAILURES: Mapping[str, str] = {
+    "inversion": "The diagonal element {info} is zero, the inversion could not be completed because the input matrix "
+    "is singular.",
+    "solution": "The solver failed because the input matrix is singular.",
+    "cholesky": "The factorization could not be completed because the input is not positive-definite (the leading "
+    "minor of order {info} is not positive-definite).",
+    "eigenvalues": _NO_CONVERGENCE.format("eigenvalues"),
+    "singular values": _NO_CONVERGENCE.format("singular values"),
+    "least squares": "The least squares solution could not be computed because the input matrix does not have full "
+    "rank (error code: {info}).",
+    "lu": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+    "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+    "ldl": "Unknown error code: {info}.",
 }
-"""The failures by the word that entries name them with."""
+"""What a positive code of LAPACK means, by the word that entries name the failure with."""
+_OTHER_ERRORS: Mapping[str, type[Exception]] = {"lu": RuntimeError, "ldl": RuntimeError}
+"""What torch raises of failures for which it is not LinAlgError."""
 _NOT_FINITE = "The algorithm failed to converge because the input matrix contained non-finite values."
 
 
@@ -165,5 +151,5 @@ def raise_failure(function: str, kind: str, info: Any, single: bool) -> None:
     where = "" if single else f": (Batch element {index})"
     if codes[index] < 0:
         raise LinAlgError(f"{function}{where}: {_NOT_FINITE}")
-    failure = _FAILURES[kind]
-    raise failure.error(f"{function}{where}: {failure.message.format(info=codes[index])}")
+    error = _OTHER_ERRORS.get(kind, LinAlgError)
+    raise error(f"{function}{where}: {_FAILURES[kind].format(info=codes[index])}")

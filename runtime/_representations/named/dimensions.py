@@ -41,7 +41,7 @@ def _is_by_name(op: Op, place: int, value: Any) -> bool:
 
 
 def _may_be_none(op: Op, place: int) -> bool:
-    types = op.params[place][2]
+    types = op.types[place]
     return types.endswith("?") or types == "any"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -16,8 +15,6 @@ Names: TypeAlias = tuple[str | None, ...]
 """A name or None for each dimension."""
 
 NAMED = KEY_BITS["named"]
-
-_VALID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def has_names(tensor: Any) -> bool:
@@ -68,7 +65,7 @@ def read(function: str, names: Any) -> Names | None:
 
 def check_name(name: str | None) -> None:
     """Raises RuntimeError for a text that is no identifier."""
-    if name is not None and not _VALID.match(name):
+    if name is not None and not (name.isascii() and name.isidentifier()):
         raise RuntimeError(
             "Invalid name: a valid identifier contains only digits, alphabetical characters, and/or underscore and "
             f"starts with a non-digit. got: '{name}'."

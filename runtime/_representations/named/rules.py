@@ -42,7 +42,7 @@ def _views(op: Op, args: Sequence[Any]) -> list[Names]:
 
 
 def _multiplies(signature: str, op: Op, args: Sequence[Any]) -> list[Names]:
-    given = [value for value, (_, _, types) in zip(args, op.params, strict=True) if types.startswith("Tensor")]
+    given = [value for value, types in zip(args, op.types, strict=True) if types.startswith("Tensor")]
     names = names_of_product(signature, [value if isinstance(value, Tensor) else None for value in given])
     return [] if names is None else [names]
 

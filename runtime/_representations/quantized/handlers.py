@@ -130,7 +130,7 @@ def _moved(op: Op, args: Sequence[Any], mode: int) -> Any:
         return quantized(quantizer, value.to(_FLOAT32), of) if value.is_floating_point() else value
 
     given = _each(args, integers, Tensor)
-    for place, (_, _, types) in enumerate(op.params):
+    for place, types in enumerate(op.types):
         if "Scalar" in types and isinstance(given[place], (int, float)):
             number = ops.full((), given[place], dtype=_FLOAT32)
             given[place] = quantized(quantizer, number, of).item()
