@@ -85,7 +85,9 @@ def check_sizes_normalized(tensor: Any, shape: Any, weight: Any, bias: Any) -> N
         )
 
 
-def check_groups(input: Any, groups: int, weight: Any, bias: Any) -> None:
+def check_groups(input: Any, groups: int, weight: Any, bias: Any, given: list[int] | None = None) -> None:
+    """Check the input, which had the shape `given` where it was another one."""
+    shape = list(input.shape) if given is None else given
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.size(1)
@@ -94,22 +96,25 @@ def check_groups(input: Any, groups: int, weight: Any, bias: Any) -> None:
     if channels % groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
-            f"{list(input.shape)} and num_groups={groups}"
+            f"{shape} and num_groups={groups}"
         )
     for name, each in (("weight", weight), ("bias", bias)):
         if each is not None and (each.ndim != 1 or each.numel() != channels):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
-                f"shape {list(each.shape)} and input of shape {list(input.shape)}"
+                f"shape {list(each.shape)} and input of shape {shape}"
             )
 
 
-def check_channels(input: Any, mean: Any, var: Any, weight: Any, bias: Any, training: bool) -> None:
-    if training:
+def check_channels(
+    input: Any, mean: Any, var: Any, weight: Any, bias: Any, training: bool, several: bool = True
+) -> None:
+    """Check sizes, and when training that channels have `several` values."""
+    if training and several:
         size = input.numel() // input.size(1) if input.ndim > 1 and input.size(1) else 0
         if size == 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    elif mean is None or var is None:
+    elif not training and (mean is None or var is None):
         missing = "running_mean" if mean is None else "running_var"
         raise RuntimeError(f"{missing} must be defined in evaluation mode")
     if input.ndim < 2:

@@ -146,6 +146,66 @@ L.nuclear_norm(images, (1,))
 L.margin_ranking_loss(x[:, 0], y[:, 0], s), L.cosine_embedding_loss(x, y, s), L.binary_cross_entropy_with_logits(x, y)
 ---
 L.nuclear_norm(x[0])
+---
+L.native_layer_norm(images, [5, 6], None, None, 1e-5), L.native_layer_norm(x, [3], x[0], y[0], 1e-3)
+---
+h = x.bfloat16()
+L.native_layer_norm(h, [3], None, None, 1e-5), L.native_layer_norm(h, [3], x[0], None, 1e-5), \
+    L.native_layer_norm(h, [3], h[0], h[1], 1e-5)
+---
+a, w, b = x.clone().requires_grad_(), x[0].clone().requires_grad_(), y[0].clone().requires_grad_()
+found = L.native_layer_norm(a, [3], w, b, 1e-5)
+(found[0] * z).sum().backward(); [t.requires_grad for t in found], a.grad, w.grad, b.grad
+---
+L.native_layer_norm(x, [4], None, None, 1e-5)
+---
+L.native_group_norm(images, None, None, 2, 4, 30, 2, 1e-5), L.native_group_norm(images, s, s, 4, 2, 30, 1, 1e-5)
+---
+L.native_group_norm(images.half(), None, None, 2, 4, 30, 2, 1e-5), \
+    L.native_group_norm(images.half(), s, None, 2, 4, 30, 4, 1e-5)
+---
+L.native_group_norm(images, None, None, 2, 4, 30, 3, 1e-5)
+---
+try:
+    kind = L.native_group_norm(images, None, None, 2, 4, 31, 2, 1e-5)
+except RuntimeError as error:
+    kind = type(error).__name__
+kind
+---
+mean, var, a, w = L.zeros(4), L.ones(4), images.clone().requires_grad_(), s.clone().requires_grad_()
+found = L.native_batch_norm(a, w, L.zeros(4), mean, var, True, 0.1, 1e-5)
+found[0].square().sum().backward(); found, mean, var, a.grad, w.grad
+---
+L.native_batch_norm(images, None, s, s, s * s, False, 0.1, 1e-5), \
+    L.native_batch_norm(L.ones(1, 3), None, None, None, None, True, 0.1, 1e-5)
+---
+L.native_batch_norm(images.half(), s, s, s.clone(), s * s, True, 0.1, 1e-5)
+---
+L.native_batch_norm(images[:0], None, None, None, None, True, 0.1, 1e-5)
+---
+mean, var = L.zeros(4), L.ones(4)
+L.batch_norm_update_stats(images, mean, var, 0.1), mean, var, \
+    L.batch_norm_update_stats(images.bfloat16(), None, None, 0.5)
+---
+a = x.clone().requires_grad_(); found = L.native_dropout(a, 0.3, True)
+found[0].sum().backward(); found, a.grad, L.native_dropout(x, 0.5, None), L.native_dropout(x, 0.5, False)
+---
+L.native_dropout(x, 1, True), L.native_dropout(x, 0, True)
+---
+L.native_dropout(x, 2, True)
+---
+L.native_dropout(x.long(), 0.5, True)
+---
+i, o = L.tensor([0, 1, 2, 1, 2]), L.tensor([0, 2, 2])
+[L.embedding_bag(rows, i, o, False, mode)[0] for mode in (0, 1, 2)], L.embedding_bag(rows, i, o, mode=1), \
+    L.embedding_bag(rows, i, o, False, 2, False, None, False, 1), \
+    L.embedding_bag(rows, i, o, False, 1, False, None, False, -1)
+---
+i, o, w = L.tensor([0, 1, 2, 1, 2]), L.tensor([0, 2, 5]), rows.clone().requires_grad_()
+found = L.embedding_bag(w, i, o, False, 0, False, L.tensor([1., 2., 3., 4., 5.]), True, None)
+found[0].square().sum().backward(); found[0], found[2:], w.grad
+---
+L.embedding_bag(rows, L.tensor([0, 3]), L.tensor([0]))
 """)
 
 
