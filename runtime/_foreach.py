@@ -28,6 +28,7 @@ _CALLED: dict[str, str] = {
     "maximum": "clamp_min",  # which take numbers as well
     "minimum": "clamp_max",
     "norm": "linalg_vector_norm",
+    "powsum": "powsum",
 }
 """The operator behind each name; those of `_IN_PLACE_TOO` have a twin in place."""
 

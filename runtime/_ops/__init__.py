@@ -30,6 +30,7 @@ from .random_arguments import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .sampling import *  # noqa: F403
+from .segments import *  # noqa: F403
 from .sorting import *  # noqa: F403
 from .splitting import *  # noqa: F403
 from .unique import *  # noqa: F403

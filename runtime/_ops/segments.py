@@ -1,0 +1,115 @@
+"""Segments: adjacent positions along a dimension, which `segment_reduce` reduces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from .._base.dtypes import EXPORTS
+from .._dispatch.ops import ops
+from .values import is_meta, wide
+
+__all__ = ["reduced_segments", "segments_of"]
+
+_REDUCTIONS = {
+    "sum": ("sum", 0),
+    "mean": ("sum", 0),
+    "prod": ("prod", 1),
+    "max": ("amax", -inf),
+    "amax": ("amax", -inf),
+    "min": ("amin", inf),
+    "amin": ("amin", inf),
+}
+"""For each word how elements are joined, and what no elements give."""
+
+
+@dataclass
+class Segments:
+    """Which rows of a tensor whose first dimensions are one belong to which segment."""
+
+    shape: list[int]
+    """That of the segments: of the dimensions before the one that is reduced, and their number in each."""
+    owners: Any
+    """The segment of each row that belongs to one, counted through all dimensions;"""
+    rows: Any
+    """and where the row stands, None where all belong to one."""
+    lengths: Any
+
+
+def segments_of(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axis: int, unsafe: bool) -> Segments:
+    """Return the segments, after the checks of `segment_reduce`."""
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    name, given = ("lengths", lengths) if offsets is None else ("offsets", offsets)
+    if given is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    if given.dtype not in (EXPORTS["int64"], EXPORTS["int32"]):
+        raise NotImplementedError(f"\"_segment_reduce_lengths_cpu\" not implemented for '{given.dtype.scalar_name}'")
+    if axis != given.ndim - 1:
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of lengths but got {axis}.")
+    if list(given.shape[:-1]) != list(data.shape[:axis]):
+        raise RuntimeError(
+            f"segment_reduce(): expected {name} whose dimensions before the last are those of data before axis {axis}, "
+            f"but got shapes {list(given.shape)} and {list(data.shape)}"
+        )
+    if name == "offsets" and not given.size(-1):
+        raise RuntimeError("segment_reduce(): offsets should have at least 1 element along axis, but got 0")
+    size = data.size(axis)
+    if is_meta(data) or is_meta(given):
+        number = given.size(-1) - (name == "offsets")
+        rows = data.new_empty(data.shape[: axis + 1].numel(), dtype=EXPORTS["int64"])
+        return Segments([*given.shape[:-1], number], rows, None, rows.new_empty(given.shape[:-1].numel() * number))
+    given = given.long()
+    lengths = given.diff() if name == "offsets" else given
+    starts = given[..., :-1] if name == "offsets" else lengths.cumsum(-1) - lengths
+    _check(starts, lengths, size, name, unsafe)
+    count = lengths.numel()
+    shape = list(lengths.shape)
+    blocks = ops.arange(lengths.shape[:-1].numel()).unsqueeze(1) * size
+    starts, lengths = (starts.reshape(len(blocks), -1) + blocks).flatten(), lengths.flatten()
+    owners = ops.arange(count).repeat_interleave(lengths)
+    if name == "lengths" and owners.numel() == data.shape[: axis + 1].numel():
+        return Segments(shape, owners, None, lengths)
+    before = lengths.cumsum(0) - lengths
+    return Segments(shape, owners, ops.arange(owners.numel()) + (starts - before)[owners], lengths)
+
+
+def _check(starts: Any, lengths: Any, size: int, name: str, unsafe: bool) -> None:
+    if lengths.numel() and lengths.amin().item() < 0:
+        what = "lengths contains" if name == "lengths" else "segment_reduce(): a difference of offsets is a"
+        raise RuntimeError(f"{what} negative value!")
+    if name == "lengths" and not unsafe and (lengths.sum(-1) != size).any().item():
+        raise RuntimeError(
+            "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+            "!unsafe."
+        )
+    if lengths.numel() and (starts.amin().item() < 0 or (starts + lengths).amax().item() > size):
+        raise RuntimeError(f"segment_reduce(): segments reach beyond the {size} positions along axis, by their {name}")
+
+
+def reduced_segments(data: Any, segments: Segments, reduce: str, axis: int, initial: Any) -> Any:
+    """Return what becomes of each segment; half formats are computed in float32."""
+    joined, nothing = _REDUCTIONS[reduce]
+    rows = wide(data).flatten(0, axis)
+    if segments.rows is not None:
+        rows = rows.index_select(0, segments.rows)
+    start = rows.new_full((segments.lengths.numel(), *data.shape[axis + 1 :]), nothing)
+    if joined == "sum":
+        result = start.index_add(0, segments.owners, rows)
+    else:
+        result = start.index_reduce(0, segments.owners, rows, joined, include_self=False)
+    if initial is not None:
+        first = start.new_full((), initial)
+        if joined == "sum":
+            result = result + first
+        elif joined == "prod":
+            result = result * first
+        else:
+            result = ops.where(first > result if joined == "amax" else first < result, first, result)
+    if reduce == "mean":
+        counts = segments.lengths.view(-1, *(1,) * (result.ndim - 1))
+        result = result / (counts if initial is None else counts.clamp(min=1))
+    return result.reshape(*segments.shape, *data.shape[axis + 1 :]).to(data.dtype)
