@@ -11,8 +11,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import total_ordering
+from typing import Literal
 
 SourceLines = Mapping[str, Sequence[str]]
+Severity = Literal["error", "hint"]
+"""A hint says what could be simpler; the file is right."""
 
 # Longer lines and messages are shortened, so that the marked part can be seen.
 _WIDEST = 160
@@ -34,7 +37,7 @@ class Span:
 @total_ordering
 @dataclass(frozen=True)
 class Diagnostic:
-    """One mistake and its position. Diagnostics are ordered by file, position and text."""
+    """One mistake or hint, and its position. Diagnostics are ordered by file, position and text."""
 
     file: str
     line: int
@@ -42,17 +45,18 @@ class Diagnostic:
     message: str
     help: str | None = None
     length: int = 1
+    severity: Severity = "error"
 
     @property
-    def sort_key(self) -> tuple[str, int, int, str, str, int]:
-        return (self.file, self.line, self.column, self.message, self.help or "", self.length)
+    def sort_key(self) -> tuple[str, int, int, str, str, int, str]:
+        return (self.file, self.line, self.column, self.message, self.help or "", self.length, self.severity)
 
     def __lt__(self, other: Diagnostic) -> bool:
         return self.sort_key < other.sort_key
 
     def __str__(self) -> str:
         location = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{location}: error: {self.message}"
+        return f"{location}: {self.severity}: {self.message}"
 
 
 class CodegenError(Exception):
@@ -64,7 +68,7 @@ class CodegenError(Exception):
 
 
 class Diagnostics:
-    """Collects mistakes so that all of them are reported at once. It is true if there are any.
+    """Collects mistakes and hints so that all are reported at once. It is true if there are any mistakes.
 
     Iteration yields them sorted and without duplicates: two rules may see the same mistake.
     """
@@ -75,6 +79,9 @@ class Diagnostics:
     def report(self, span: Span, message: str, help: str | None = None) -> None:
         self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length))
 
+    def hint(self, span: Span, message: str, help: str | None = None) -> None:
+        self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length, "hint"))
+
     def add(self, diagnostic: Diagnostic) -> None:
         self._found.add(diagnostic)
 
@@ -84,8 +91,9 @@ class Diagnostics:
     def sorted(self) -> list[Diagnostic]:
         return sorted(self._found)
 
-    def raise_if_any(self) -> None:
-        if self._found:
+    def raise_if_any(self, hints: bool = False) -> None:
+        """Raises all if there is a mistake or, with `hints`, a hint."""
+        if self or (hints and self._found):
             raise CodegenError(self._found)
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -95,7 +103,12 @@ class Diagnostics:
         return len(self._found)
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return self.mistakes > 0
+
+    @property
+    def mistakes(self) -> int:
+        """The number of diagnostics that are no hints."""
+        return sum(each.severity == "error" for each in self._found)
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from .check.calls import Provided
 from .errors import Diagnostics, Span
 from .expr.parse import Family as Expressions
 from .model.operator import Declaration, Operator
-from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints, rows_adjoints
+from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints, rows_adjoints, version
 from .source import load
 from .source.nodes import Document, Node
 from .source.text import to_yaml
@@ -26,19 +26,21 @@ def read(
     provided: Provided | None = None,
     cache: caches.Cache = caches.NONE,
     sound: bool = False,
+    hints: Diagnostics | None = None,
 ) -> tuple[Operator, ...]:
     """The operators of one file, in its order.
 
     `name` is what messages and generated files call it; `taken` are names it must not define, `provided` the functions
     that its bodies and its formulas may call besides its own (None: they are not known). `cache` knows which operators
-    need not be checked again; of a `sound` file, which was built before, none need. Raises CodegenError with every
-    mistake found.
+    need not be checked again; of a `sound` file, which was built before, none need. `hints` collects what could be left
+    out; without it that is a mistake, as it is in opweave's own file. Raises CodegenError with every mistake found.
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
-    nodes, language = functions.read(document.root, diagnostics)
+    entries_and_functions = version.read(document.root, diagnostics)
+    nodes, language = functions.read(entries_and_functions, diagnostics)
     declared = {id(node) for node in nodes}
-    cache.begin(to_yaml(node) for node in document.root if id(node) not in declared)
+    cache.begin(to_yaml(node) for node in entries_and_functions if id(node) not in declared)
     entries = [
         None if node is None else _entry(node, document, diagnostics, language)
         for node in like.resolve(nodes, diagnostics)
@@ -50,7 +52,9 @@ def read(
     if not sound:
         check(declarations, diagnostics, taken, complete=complete, is_sound=cache.is_sound)
         calls.check(declarations, diagnostics, provided)
-    diagnostics.raise_if_any()
+    diagnostics.raise_if_any(hints=hints is None and not sound)
+    if hints is not None:
+        hints.extend(diagnostics)
     return tuple(operator for operator in declarations if isinstance(operator, Operator))
 
 
@@ -85,7 +89,8 @@ class Entries:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._diagnostics = Diagnostics()
         self._document = load(path, self._diagnostics)
-        nodes, self._language = functions.read(self._document.root, self._diagnostics)
+        others = version.read(self._document.root, self._diagnostics)
+        nodes, self._language = functions.read(others, self._diagnostics)
         self._nodes = {like.name_of(node): node for node in like.resolve(nodes, self._diagnostics) if node is not None}
 
     def operator(self, name: str) -> Operator:

@@ -82,7 +82,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     family = _family(fields)
     func, schema = _schema(fields, family)
     doc, cost = _doc(fields), _cost(fields)
-    before = len(fields.diagnostics)
+    before = fields.diagnostics.mistakes
     declared_dtypes, promotion = _dtypes(fields), _promotion(fields)
     reference, error_scale = _reference(fields)
     errors = _dtype_error(fields)
@@ -96,7 +96,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     arguments.check(entry)
     body = bodies.read(entry)
     # Types and derivatives can only be checked if everything that they follow from is correct.
-    sound = len(fields.diagnostics) == before
+    sound = fields.diagnostics.mistakes == before
     accepted = accepts.read(entry)
     formulas = derivatives.read(entry, body, accepted)
     rule = naming.read(entry)
@@ -253,14 +253,14 @@ def _promotion(fields: Fields) -> Promotion | None:
 
 
 def _declared(entry: Entry, key: str, declared: T | None, inferred: T) -> T:
-    """The declared value of `key`, or the derived one. A declaration of the derived value is refused, so that every
-    declaration adds information."""
+    """The declared value of `key`, or the derived one. A declaration of the derived value adds no information: it is a
+    hint, as a later release may derive what had to be declared before."""
     node = entry.node.get(key)
     if declared is None or node is None:
         return inferred
     if declared == inferred:
         why = "the expression" if entry.family is Family.ELEMENTWISE else entry.family.body
-        entry.report(node.span, f"'{key}' follows from {why}", "leave it out")
+        entry.hint(node.span, f"'{key}' follows from {why}", "leave it out")
     return declared
 
 

@@ -45,6 +45,9 @@ class Fields:
     def report(self, span: Span, message: str, help: str | None = None) -> None:
         self.diagnostics.report(span, message, help)
 
+    def hint(self, span: Span, message: str, help: str | None = None) -> None:
+        self.diagnostics.hint(span, message, help)
+
     def text(self, owner: Mapping, key: str) -> Scalar | None:
         """The scalar under `key`, or None. Another kind of node and an empty value are reported."""
         node = owner.get(key)

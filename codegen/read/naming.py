@@ -15,5 +15,5 @@ def read(entry: Entry) -> str | None:
     if "(" in word.value:
         check_signature(entry, word, optional=True)
     elif entry.known("rule of names", word, WORDS) and FAMILIES.get(entry.family) == word.value:
-        entry.report(word.span, f"'names' follows from {entry.family.body}", "leave it out")
+        entry.hint(word.span, f"'names' follows from {entry.family.body}", "leave it out")
     return word.value

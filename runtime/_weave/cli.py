@@ -186,15 +186,19 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 def _check(options: argparse.Namespace) -> None:
     from ..codegen import library
+    from ..codegen.errors import Diagnostics, render
     from .weave import WeaveError, read
 
+    hints = Diagnostics()
     try:
         if options.core or _is_installed_file(options.file):
             operators = library.read(options.file, str(options.file))
         else:
-            operators = read(options.file, options.file.stem)
+            operators = read(options.file, options.file.stem, hints)
     except WeaveError as error:
         raise _CommandError(str(error)) from None
+    if len(hints):
+        print(render(hints))
     print(f"{options.file}: {len(operators)} operator{'s' if len(operators) != 1 else ''}, no mistakes")
 
 

@@ -25,6 +25,7 @@ from .levels import Progress
 from .stamps import Stamp
 
 if TYPE_CHECKING:
+    from ..codegen.errors import Diagnostics
     from ..codegen.model.operator import Operator
 
 _LONGEST_NAME = 100
@@ -105,17 +106,21 @@ class _Wanted:
             self.told(done, total, what)
 
 
-def read(yaml: str | os.PathLike[str], package: str) -> tuple[Operator, ...]:
-    """The declared operators, checked as those of a package of this name. Raises WeaveError with every mistake."""
+def read(yaml: str | os.PathLike[str], package: str, diagnostics: Diagnostics | None = None) -> tuple[Operator, ...]:
+    """The declared operators, checked as those of a package of this name. Hints are added to `diagnostics`.
+
+    Raises WeaveError with every mistake.
+    """
     from ..codegen import library
     from ..codegen.errors import CodegenError, Diagnostics, render
     from . import derivative_check
 
-    diagnostics = Diagnostics()
+    diagnostics = Diagnostics() if diagnostics is None else diagnostics
     formulas = derivative_check.functions().keys()
     provided = library.Provided(loaded_libraries.functions(), formulas, loaded_libraries.attributes())
     try:
-        operators = library.read(yaml, os.fspath(yaml), loaded_libraries.names_taken(package), provided)
+        taken = loaded_libraries.names_taken(package)
+        operators = library.read(yaml, os.fspath(yaml), taken, provided, hints=diagnostics)
         derivative_check.check(operators, diagnostics)
         diagnostics.raise_if_any()
     except CodegenError as error:

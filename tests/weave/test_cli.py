@@ -195,6 +195,13 @@ def test_check(tiny: Path, tmp_path: Path) -> None:
     assert "absent.yaml: error: cannot read" in opweave("check", "absent.yaml", cwd=tmp_path, status=1).stderr
 
 
+def test_what_follows_anyway_is_a_hint(tiny: Path, tmp_path: Path) -> None:
+    tiny.write_text(tiny.read_text().replace("  derivatives", "  promotion: default\n  derivatives"))
+    done = opweave("check", "tiny_ops.yaml", cwd=tmp_path)
+    assert "tiny_ops.yaml:5:14: hint: 'promotion' follows from the expression\n    5 |" in done.stdout
+    assert done.stdout.endswith("tiny_ops.yaml: 1 operator, no mistakes\n")
+
+
 def test_check_runs_nothing_of_the_working_folder(tiny: Path, tmp_path: Path) -> None:
     for name in ("yaml.py", "jinja2.py", "codegen.py", "weave.py"):
         (tmp_path / name).write_text(f"open('ran_{name}', 'w')\n")
