@@ -83,6 +83,7 @@ _LAZY_MODULES = (
     "ops",
     "optim",
     "overrides",
+    "profiler",
     "random",
     "return_types",
     "safetensors",

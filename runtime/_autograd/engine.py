@@ -8,7 +8,8 @@ without a count of dependencies beforehand and without recursion.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -18,6 +19,7 @@ from .._base.keys import KEY_BITS
 from .._base.type_names import type_name
 from .._base.types import contiguous_format
 from .._C import lib
+from .._dispatch import profiling
 from .._handle import alias, excluded, fits, with_keys
 from . import anomaly_mode
 from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED
@@ -96,10 +98,14 @@ def _pass_through(
 ) -> list[Any]:
     # Ctrl-C may leave a pass behind that is over: hooks, which ask for it, see that of the backward pass they are in.
     outer, _thread.pass_ = _thread.pass_, Pass(roots, needed)
+    recorder = profiling.recorder()
+    span = None if recorder is None else recorder.innermost
     try:
         return _run(roots, keep_graph, targets, needed, accumulate)
     finally:
         _thread.pass_ = outer
+        if recorder is not None:
+            recorder.end_within(span)
 
 
 class Pass:
@@ -151,7 +157,9 @@ def _run(
     for index, (node, _) in enumerate(targets or ()):
         wanted.setdefault(node.number, []).append(index)
     captured: list[Any] = [None] * len(targets or ())
-    watched = anomaly_mode.is_anomaly_enabled()
+    recorder = profiling.recorder()
+    watched = anomaly_mode.is_anomaly_enabled() or recorder is not None
+    outer = None if recorder is None else recorder.innermost
     queue = [-number for number in arrived]
     heapify(queue)
     while queue:
@@ -160,6 +168,8 @@ def _run(
         node = entry.node
         if needed is not None and order not in needed:
             continue
+        if recorder is not None:
+            _evaluated(recorder, node, outer)
         if node.hooks is not None:
             _before(node, entry)
         grads = entry.grads
@@ -168,8 +178,10 @@ def _run(
                 captured[index] = grads[targets[index][1]]  # type: ignore[index]
             entry.own = False
         if type(node) is AccumulateGrad:
-            if accumulate:
+            if accumulate and recorder is None:
                 _accumulate(node, grads[0], entry.own)
+            elif accumulate:
+                _profiled(node, grads, partial(_accumulate, node, grads[0], entry.own))
             continue
         if needed is not None and needed[order] is False:
             continue  # a target itself, from which nothing that is asked for is reached
@@ -208,6 +220,17 @@ def _run(
     return captured
 
 
+def _evaluated(recorder: profiling.Recorder, node: Node, outer: profiling.Span | None) -> None:
+    """Begins the span of all that the engine does for a node, after that of the node before it."""
+    recorder.end_within(outer)
+    if profiling.recorder() is recorder:  # a hook may have stopped it
+        recorder.begin(f"autograd::engine::evaluate_function: {_profiled_name(node)}").sequence = node.number
+
+
+def _profiled_name(node: Node) -> str:
+    return "torch::autograd::AccumulateGrad" if type(node) is AccumulateGrad else node.name()
+
+
 def _is_undefined(node: Node, grads: list[Any]) -> bool:
     """True if no output has a gradient, so no input gets one. (A user's function may make zeros of them.)"""
     return not node.takes_undefined and all(each is None for each in grads)
@@ -243,7 +266,9 @@ def _call(node: Node, grads: list[Any], needed: dict[int, bool] | None) -> Seque
     """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
     hooks = hooks_of(node)
     grads = _prehooked(hooks, grads)
-    gradients = anomaly_mode.call(node, grads) if anomaly_mode.is_anomaly_enabled() else node.apply(*grads)
+    watched = anomaly_mode.is_anomaly_enabled()
+    apply = partial(anomaly_mode.call, node, grads) if watched else partial(node.apply, *grads)
+    gradients: Sequence[Any] = _profiled(node, grads, apply)
     if needed is not None and hooks.after and len(gradients) == len(node.edges):
         ways = zip(node.edges, gradients, strict=True)
         gradients = [grad if edge is not None and edge[0].number in needed else None for edge, grad in ways]
@@ -256,6 +281,14 @@ def _call(node: Node, grads: list[Any], needed: dict[int, bool] | None) -> Seque
                     f"hook returned incorrect number of values (got {len(gradients)}, but expected {len(node.edges)})"
                 )
     return gradients
+
+
+def _profiled(node: Node, grads: list[Any], call: Callable[[], Any]) -> Any:
+    """The result of what a node does, as a span of its own where this thread is profiled."""
+    recorder = profiling.recorder()
+    if recorder is None:
+        return call()
+    return recorder.within(_profiled_name(node), profiling.BACKWARD_FUNCTION, grads, call, node.number)
 
 
 def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:

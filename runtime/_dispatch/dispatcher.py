@@ -25,6 +25,7 @@ decline."""
 _ORDER = (
     "function_mode",
     "subclass",
+    "profiler",
     "named",
     "autocast",
     "autograd",

@@ -28,6 +28,8 @@ if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cann
     from . import function as function
     from . import functional as functional
     from . import graph as graph
+    from . import profiler as profiler
+    from . import profiler_util as profiler_util
     from . import variable as variable
     from .function import Function as Function
     from .gradcheck import gradcheck as gradcheck
@@ -59,6 +61,8 @@ _SUBMODULES = {
     "functional": ".functional",
     "grad_mode": ".._autograd.grad_mode",
     "graph": ".graph",
+    "profiler": ".profiler",
+    "profiler_util": ".profiler_util",
     "variable": ".variable",
 }
 

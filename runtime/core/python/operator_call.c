@@ -260,7 +260,9 @@ PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_
     ow_tensor *inputs[OW_MAX_INPUTS] = {NULL}, *params[OW_MAX_PARAMS];
     ow_number numbers[OW_MAX_INPUTS + OW_MAX_PARAMS];
     const ow_op *op = n && ow_read_int(arguments[0], &number) ? ow_op_get(number, OW_FAMILY(ELEMENTWISE)) : NULL;
-    if (!op || n - 1 != op->ninputs + op->nparams || (ow_included_keys & ~ow_excluded_keys)) Py_RETURN_NONE;
+    /* (A profiler sees operators: what a formula computes is the time of its node.) */
+    if (!op || n - 1 != op->ninputs + op->nparams || (ow_included_keys & ~ow_excluded_keys & ~(uint32_t)OW_KEY_PROFILER))
+        Py_RETURN_NONE;
     for (Py_ssize_t k = 0; k + 1 < n; k++) {
         PyObject *operand = arguments[k + 1];
         ow_tensor **to = k < op->ninputs ? &inputs[k] : &params[k - op->ninputs];

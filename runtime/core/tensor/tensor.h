@@ -38,7 +38,7 @@ typedef struct ow_storage {
 #define OW_KEYS(X) \
     X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(CUDA) X(SUBCLASS) \
     X(CONJ) /* a complex tensor is read as the conjugates of what lies in memory */ \
-    X(FUNCTION_MODE) X(AUTOCAST) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
+    X(FUNCTION_MODE) X(PROFILER) X(AUTOCAST) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
     X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
     X(RECORDING) /* of no tensor: excluded with AUTOGRAD where the user records nothing, and not where a recorded call runs */ \
     X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */ \
