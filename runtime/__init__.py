@@ -84,6 +84,7 @@ _LAZY_MODULES = (
     "optim",
     "overrides",
     "profiler",
+    "quasirandom",
     "random",
     "return_types",
     "safetensors",
