@@ -1,14 +1,17 @@
-"""The settings of torch that ask for deterministic algorithms: all of opweave's are."""
+"""The settings of torch that ask for deterministic algorithms, which opweave's are, and what new memory holds."""
 
 from __future__ import annotations
 
-from .type_names import wrong_type
+from .._C import lib
+from .type_names import type_name, wrong_type
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
+    "fills_uninitialized_memory",
     "get_deterministic_debug_mode",
     "is_deterministic_algorithms_warn_only_enabled",
     "set_deterministic_debug_mode",
+    "set_fills_uninitialized_memory",
     "use_deterministic_algorithms",
 ]
 
@@ -17,13 +20,16 @@ _mode = 0
 """As `get_deterministic_debug_mode` gives it."""
 _warn_only = False
 """As it was asked for, which says nothing while the mode is 0."""
+_fills = True
+"""Is new memory filled while the mode is not 0?"""
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Set what `are_deterministic_algorithms_enabled` returns, and nothing else.
+    """Set what `are_deterministic_algorithms_enabled` returns, and have new memory filled, unless
+    `utils.deterministic.fill_uninitialized_memory` is False: with NaN, or the largest value of the dtype.
 
-    The same call gives the same result with and without it, for any number of threads, matrix products and Fourier
-    transforms excepted, whose last bits may depend on that number. New memory is not filled.
+    All else is the same with and without it, for any number of threads, matrix products and Fourier transforms
+    excepted, whose last bits may depend on that number.
 
     Args:
         mode (bool): are they asked for?
@@ -38,6 +44,21 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     if not isinstance(warn_only, bool):
         raise wrong_type("_set_deterministic_algorithms", "warn_only", "bool", warn_only)
     _mode, _warn_only = (1 if warn_only else 2) if mode else 0, warn_only
+    lib.set_fills_new_memory(mode and _fills)
+
+
+def fills_uninitialized_memory() -> bool:
+    """Return whether new memory is filled while deterministic algorithms are asked for."""
+    return _fills
+
+
+def set_fills_uninitialized_memory(mode: bool) -> None:
+    """Set it. Raises RuntimeError where it is no bool."""
+    global _fills
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"expected a bool, but got {type_name(mode)}")
+    _fills = mode
+    lib.set_fills_new_memory(_mode != 0 and mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -51,7 +72,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Set the same as `use_deterministic_algorithms` by one number, or by its name; it has no other effect.
+    """Do the same as `use_deterministic_algorithms` by one number, or by its name.
 
     Args:
         debug_mode (int or str): 0 or `default`, 1 or `warn` (only warn), 2 or `error`.

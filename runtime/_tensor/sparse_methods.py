@@ -80,6 +80,14 @@ class SparseMethods:
         """Return the elements at the places of a sparse tensor, in its layout."""
         return _methods().sparse_mask(self, mask)
 
+    def smm(self: Any, mat2: TensorType) -> TensorType:
+        """Return `opweave.smm(self, mat2)`, a sparse product with a dense matrix."""
+        return _row_products().smm(self, mat2)
+
+    def sspaddmm(self: Any, mat1: TensorType, mat2: TensorType, *, beta: complex = 1, alpha: complex = 1) -> TensorType:
+        """Return `opweave.sspaddmm(self, mat1, mat2)`, beta * self + alpha * (mat1 @ mat2) of sparse matrices."""
+        return _row_products().sspaddmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
     # ---- what a sparse tensor consists of ----
 
     def indices(self: Any) -> TensorType:
@@ -155,3 +163,9 @@ def _methods() -> Any:
     from .._representations.sparse import methods
 
     return methods
+
+
+def _row_products() -> Any:
+    from .._representations.sparse import row_products
+
+    return row_products

@@ -25,8 +25,8 @@ class SobolEngine:
         ValueError: there is no such dimension.
 
     Source: I. M. Sobol, *USSR Comput. Math. Math. Phys.* 7 (1967); the order by Gray's code I. A. Antonov,
-    V. M. Saleev, ibid. 19 (1979); direction numbers S. Joe, F. Y. Kuo, *SIAM J. Sci. Comput.* 30 (2008); scrambling J. Matousek,
-    *J. Complexity* 14 (1998).
+    V. M. Saleev, ibid. 19 (1979); direction numbers S. Joe, F. Y. Kuo, *SIAM J. Sci. Comput.* 30 (2008); scrambling
+    J. Matousek, *J. Complexity* 14 (1998).
     """
 
     MAXBIT = 30
@@ -78,7 +78,7 @@ class SobolEngine:
         return self
 
     def fast_forward(self, n: int) -> SobolEngine:
-        """Leave out the next `n` points; return the engine. Raises ValueError for less than 0, and beyond 2^30 points."""
+        """Leave out the next `n` points; return the engine. Raises ValueError for less than 0 and beyond 2^30."""
         if n < 0:
             raise ValueError(f"SobolEngine.fast_forward(): expected a number of points, but got {n}")
         self._went(self._points(self.num_generated + n - 1, 1) if n else self.quasi.new_empty(0), n)
@@ -103,12 +103,12 @@ class SobolEngine:
             self.num_generated += n
 
     def _scramble(self) -> None:
-        """Multiply the bits of the direction numbers by random triangular matrices, and draw what all are shifted by."""
+        """Multiply the bits of the direction numbers by random triangular matrices, and draw the shift."""
         generator = None if self.seed is None else Generator().manual_seed(self.seed)
         size, int64 = self.MAXBIT, EXPORTS["int64"]
         powers = 1 << ops.arange(size, dtype=int64)
-        self.shift = (ops.randint(2, (self.dimension, size), generator=generator) * powers).sum(1)
-        matrices = ops.randint(2, (self.dimension, size, size), generator=generator).tril()
+        self.shift = (ops.randint(0, 2, (self.dimension, size), generator=generator) * powers).sum(1)
+        matrices = ops.randint(0, 2, (self.dimension, size, size), generator=generator).tril()
         matrices.diagonal(0, 1, 2).fill_(1)
         powers = powers.flip(0)
         # The bits that a row of a matrix chooses, from the highest one on; their sum is odd or even.

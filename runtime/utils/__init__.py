@@ -6,9 +6,9 @@ from typing import Any as _Any
 from . import benchmark
 
 # Imported when first asked for.
-_LAZY = ("_python_dispatch", "_pytree", "checkpoint", "data", "dlpack", "hooks")
+_LAZY = ("_python_dispatch", "_pytree", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "hooks", "weak")
 
-__all__ = ["benchmark", "checkpoint", "data", "dlpack", "hooks"]
+__all__ = ["benchmark", *(name for name in _LAZY if name[0] != "_")]
 
 
 def __getattr__(name: str) -> _Any:

@@ -92,6 +92,7 @@ int32_t get_num_threads(void);
 int32_t current_core(void);
 void set_num_threads(int32_t n);
 int32_t set_flush_denormal(int32_t on); /* of the calling thread and what it has computed; 0 where this is not known */
+void set_fills_new_memory(int32_t on);
 void memory_statistics(int64_t *out, int32_t n); /* in the order of _base/memory.py's table */
 void memory_empty_cache(void);
 void memory_reset_peak(void);

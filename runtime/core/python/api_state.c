@@ -44,6 +44,8 @@ int32_t set_flush_denormal(int32_t on) {
     return OW_FLUSHES != 0;
 }
 
+void set_fills_new_memory(int32_t on) { ow_fills_new_memory = on; }
+
 void memory_statistics(int64_t *out, int32_t n) { ow_statistics_read(out, n); }
 
 void memory_empty_cache(void) { ow_memory_empty_cache(); }

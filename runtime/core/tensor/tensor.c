@@ -44,6 +44,7 @@ ow_tensor *ow_tensor_new(int dtype, int ndim, const int64_t *sizes, const int64_
         ow_tensor_free(t);
         return NULL;
     }
+    if (__builtin_expect(ow_fills_new_memory, 0)) ow_fill_new_memory(s, s->data, dtype);
     return t;
 }
 
@@ -190,9 +191,12 @@ int ow_tensor_resize(ow_tensor *t, int ndim, const int64_t *sizes) {
     if ((nbytes = ow_extent(ndim, sizes, NULL, numel, ow_itemsize(t->dtype))) < 0) return 0;
     if (!ow_contiguous_strides(ndim, sizes, strides)) return 0;
     copy_dims(copy, sizes, ndim); /* they may be the handle's own */
+    int64_t before = t->storage->nbytes, itemsize = ow_itemsize(t->dtype);
     if (numel && (__builtin_add_overflow(nbytes, t->data - t->storage->data, &end) || !reserve(t, end))) {
         if (!ow_error_pending()) ow_fail(OW_RUNTIME_ERROR, "numel: integer multiplication overflow");
         return 0;
     }
+    if (__builtin_expect(ow_fills_new_memory, 0) && t->storage->nbytes > before)
+        ow_fill_new_memory(t->storage, t->storage->data + (before + itemsize - 1) / itemsize * itemsize, t->dtype);
     return set_dims(t, ndim, copy, strides);
 }

@@ -236,6 +236,12 @@ int ow_await_loops(ow_storage *s);
 typedef void (*ow_cast)(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n);
 ow_cast ow_cast_loop(int dst_dtype, int src_dtype);
 
+/* ---- what is in new memory (new_memory.c) ------------------------------------------------------------ */
+
+extern int ow_fills_new_memory; /* NaN, or the largest value; else what was there before */
+/* All elements of the storage from `data` on. */
+void ow_fill_new_memory(const ow_storage *s, char *data, int dtype);
+
 /* ---- level of instruction set (level.c) --------------------------------------------------------------- */
 
 extern int ow_level; /* index into ow_op.tables: 0 baseline, 1 x86-64-v3, 2 x86-64-v4 */

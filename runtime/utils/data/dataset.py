@@ -181,9 +181,7 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(
-    dataset: Dataset[T], lengths: Sequence[float], generator: Any = default_generator
-) -> list[Subset[T]]:
+def random_split(dataset: Dataset[T], lengths: Sequence[float], generator: Any = default_generator) -> list[Subset[T]]:
     """Split a set at random.
 
     Args:
