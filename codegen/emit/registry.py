@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..expr.functions import FUNCTIONS
 from ..model.operator import Family, Operator
 from . import backward
 from .text import render
@@ -16,4 +17,7 @@ def indexed(operators: Sequence[Operator]) -> list[Operator]:
 
 def emit(operators: Sequence[Operator], source: str, library: str | None = None) -> str:
     names = [operator.name for operator in (*indexed(operators), *backward.operators(operators))]
-    return render("registry_ops.c.j2", source, "registry_ops.c", names=names, library=library)
+    vector_functions = [(each.c, len(each.params)) for each in FUNCTIONS.values() if each.libmvec]
+    return render(
+        "registry_ops.c.j2", source, "registry_ops.c", names=names, library=library, vector_functions=vector_functions
+    )

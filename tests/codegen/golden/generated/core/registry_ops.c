@@ -2,6 +2,33 @@
 /* The built-in operators, in the order of their indices. */
 #include "opweave.h"
 
+#define OW_LIBMVEC(one, two) \
+    two(pow) \
+    one(exp) \
+    one(exp2) \
+    one(expm1) \
+    one(log) \
+    one(log2) \
+    one(log10) \
+    one(log1p) \
+    one(cbrt) \
+    one(sin) \
+    one(cos) \
+    one(tan) \
+    one(asin) \
+    one(acos) \
+    one(atan) \
+    two(atan2) \
+    one(sinh) \
+    one(cosh) \
+    one(tanh) \
+    one(asinh) \
+    one(acosh) \
+    one(atanh) \
+    one(erf) \
+    one(erfc)
+#include "libmvec.h"
+
 extern const ow_op ow_op_neg;
 extern const ow_op ow_op_exp;
 extern const ow_op ow_op_add;
