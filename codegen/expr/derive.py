@@ -7,9 +7,9 @@ from functools import cache
 from .errors import ExpressionError
 from .functions import FUNCTIONS
 from .parse import parse
-from .simplify import build, simplify
+from .simplify import Simplifier, build, instantiated
 from .text import symbol
-from .tree import Apply, Expr, Literal, Name, substitute
+from .tree import Apply, Expr, Literal, Name
 
 _ZERO, _ONE = Literal(0), Literal(1)
 
@@ -21,6 +21,7 @@ def derive(expr: Expr, name: str) -> Expr:
     subgradient. Raises ExpressionError for a function whose derivative is not known.
     """
     done: dict[Expr, Expr] = {}
+    simplified = Simplifier()
 
     def visit(node: Expr) -> Expr:
         if isinstance(node, Name):
@@ -39,20 +40,20 @@ def derive(expr: Expr, name: str) -> Expr:
         for index, arg in enumerate(node.args):
             inner = visit(arg)
             if inner != _ZERO:
-                total = build("add", total, build("mul", inner, _partial(node, index)))
+                total = build("add", total, build("mul", inner, _partial(node, index, simplified)))
         return total
 
     return visit(expr)
 
 
-def _partial(node: Apply, index: int) -> Expr:
+def _partial(node: Apply, index: int, simplified: Simplifier) -> Expr:
     """The derivative of a function by one of its arguments, in terms of the actual arguments."""
     function = FUNCTIONS[node.function]
     if function.derivatives is None:
         message = f"the derivative of {symbol(node.function)} is not known"
         raise ExpressionError.at(node.span, message, "declare a formula, or 'none'")
-    actual = dict(zip(function.params, node.args, strict=True))
-    return simplify(substitute(_formula(function.derivatives[index]), {**actual, "result": node}))
+    actual = dict(zip((*function.params, "result"), map(simplified, (*node.args, node)), strict=True))
+    return instantiated(_formula(function.derivatives[index]), actual)
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from .functions import FUNCTIONS
 from .parse import parse
@@ -95,8 +95,19 @@ class _Rewrite:
 
     def apply(self, node: Apply) -> Expr | None:
         """The replacement of the node; None if the pattern does not match."""
+        if any(head is not None and head != _head(arg) for head, arg in zip(self._heads, node.args, strict=True)):
+            return None
         bound: dict[str, Expr] = {}
-        return _instantiated(self.result, bound) if _matches(self.pattern, node, self.exact, bound) else None
+        return instantiated(self.result, bound) if _matches(self.pattern, node, self.exact, bound) else None
+
+    @cached_property
+    def _heads(self) -> tuple[str | type[Literal] | None, ...]:
+        """What arguments must be at the least, by which most patterns are told not to match; None: anything."""
+        return tuple(_head(each) for each in self.pattern.args)
+
+
+def _head(expr: Expr) -> str | type[Literal] | None:
+    return expr.function if isinstance(expr, Apply) else Literal if isinstance(expr, Literal) else None
 
 
 @cache
@@ -114,17 +125,23 @@ def _rewrites(exact: bool) -> Mapping[str, tuple[_Rewrite, ...]]:
 
 def simplify(expr: Expr, exact: bool = False) -> Expr:
     """The expression with constants folded and neutral operands dropped."""
-    done: dict[Expr, Expr] = {}
+    return Simplifier(exact)(expr)
 
-    def visit(node: Expr) -> Expr:
+
+class Simplifier:
+    """Simplifies expressions, of whose common parts each is looked at once."""
+
+    def __init__(self, exact: bool = False) -> None:
+        self._exact = exact
+        self._done: dict[Expr, Expr] = {}
+
+    def __call__(self, node: Expr) -> Expr:
         if not isinstance(node, Apply):
             return node
-        if node not in done:
-            args = tuple(map(visit, node.args))
-            done[node] = _rewritten(Apply(node.function, args, span=node.span), exact)
-        return done[node]
-
-    return visit(expr)
+        if node not in self._done:
+            args = tuple(map(self, node.args))
+            self._done[node] = _rewritten(Apply(node.function, args, span=node.span), self._exact)
+        return self._done[node]
 
 
 def build(function: str, *args: Expr) -> Expr:
@@ -155,12 +172,13 @@ def _matches(pattern: Expr, node: Expr, exact: bool, bound: dict[str, Expr]) -> 
     return all(_matches(part, arg, exact, bound) for part, arg in zip(pattern.args, node.args, strict=True))
 
 
-def _instantiated(result: Expr, bound: Mapping[str, Expr]) -> Expr:
+def instantiated(result: Expr, bound: Mapping[str, Expr]) -> Expr:
+    """An expression with simplified ones in the place of its names, simplified."""
     if isinstance(result, Name):
         return bound[result.name]
     if not isinstance(result, Apply):
         return result
-    return build(result.function, *(_instantiated(arg, bound) for arg in result.args))
+    return build(result.function, *(instantiated(arg, bound) for arg in result.args))
 
 
 def _is_number(expr: Expr) -> bool:

@@ -161,9 +161,19 @@ class _Unroller(Carrier):
 
 def folded(tree: Expr) -> Expr:
     """The tree with integers computed, and conditions decided, that follow from numbers alone."""
-    if not isinstance(tree, Apply):
-        return tree
-    args = tuple(map(folded, tree.args))
+    done: dict[Expr, Expr] = {}
+
+    def visit(node: Expr) -> Expr:
+        if not isinstance(node, Apply):
+            return node
+        if node not in done:
+            done[node] = _folded(node, tuple(map(visit, node.args)))
+        return done[node]
+
+    return visit(tree)
+
+
+def _folded(tree: Apply, args: tuple[Expr, ...]) -> Expr:
     if tree.function in ("where", "logical_and") and isinstance(args[0], Literal):
         rest = args[1:] if tree.function == "where" else (args[1], Literal(False))
         return rest[0] if args[0].value else rest[1]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..expressions import Variable
+
+_MOST_IN_FULL, _MOST_IN_PART = 60, 150
+"""How many statements a kernel has at most for which there are copies of the text for all numbers of lanes, and one for
+the lanes of long lines that are inside. Compilers take in the order of a second for a thousand statements."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,19 @@ class Copy:
 Node = Loop | Strips | Statement | Lanes | Copy
 
 
+def _statements(nodes: Iterable[Node]) -> int:
+    return sum(map(_statements_of, nodes))
+
+
+def _statements_of(node: Node) -> int:
+    if isinstance(node, Lanes):
+        parts = (node.before, node.inside, node.clips, node.checked_before or (), node.checked)
+        return sum(map(len, parts))
+    if isinstance(node, (Loop, Strips)):
+        return 1 + _statements(node.body)
+    return 1
+
+
 @dataclass(frozen=True)
 class Cut:
     """The positions of a line at which an index lies inside: factor * position + [least, greatest] is in [0, size)."""
@@ -105,6 +123,15 @@ class Kernel:
     def copies(self) -> bool:
         """Is a line as a whole one step? Nothing is kept for each lane."""
         return any(isinstance(each, Copy) for each in self.body)
+
+    @property
+    def inlined(self) -> str:
+        """Where the text of the kernel is compiled with the number of lanes known: `everywhere`, which is several
+        times, for long `lines` that are inside, or `nowhere`, so that it is compiled once."""
+        count = _statements(self.body)
+        if count * (2 if self.cuts else 1) <= _MOST_IN_FULL:
+            return "everywhere"
+        return "lines" if count <= _MOST_IN_PART else "nowhere"
 
     @property
     def splits(self) -> bool:
