@@ -103,6 +103,14 @@ DECLARATIONS = """\
   factory: {shape: tangled_fill, value: n * type + i}
   dtypes: float32
 
+- func: tangled_loop(Tensor linux, float unix, float I=2, int code=0) -> Tensor
+  doc: The same for C, which calls everything by its name.
+  routine:
+    c: '*result = I - code; for (int64_t k = 0; k < complex; k++) *result += unix * linux[k];'
+    signature: (complex)->()
+  dtypes: float32
+  derivatives: none
+
 - func: tangled_call(Tensor self, int type, float len, bool map=True) -> Tensor
   doc: The same for Python.
   composite: return self * type + len if map else self

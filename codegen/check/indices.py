@@ -10,8 +10,8 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from ..dtypes import BOOL, INT64, DType
-from ..expr import FUNCTIONS, Apply, Expr, lower, names
+from ..dtypes import BOOL, FLOAT64, INT64, DType
+from ..expr import FUNCTIONS, Apply, Expr, applications, lower, names
 from ..expr.atoms import Fold, Integer, Range, Read
 from ..expr.evaluate import compute, primitive
 from ..expr.functions.lists import ITEM, LENGTH
@@ -23,6 +23,11 @@ from ..model.compute import Border, Compute, Size
 from ..model.operator import Operator, Requirement
 from ..model.parts import End
 from .samples import Array
+
+
+_LEADING = (Border.NEAREST, Border.WRAP, Border.REFLECT)
+_FAR, _FURTHEST = 2**61, 2**40
+"""ow_is_far and ow_keep_near of the core's compute.h."""
 
 
 class RefusedError(ValueError):
@@ -128,6 +133,12 @@ class _Call:
 
     def _value(self, tree: Expr, env: Mapping[str, Array], live: Array, dtype: DType | None = None) -> Array:
         """The value of an expression where it is `live`; elsewhere it may be anything."""
+        known = self._known(tree, env, live)
+        self._check_divisors(tree, known, live)
+        return compute(_lowered(tree, self._types_in(tree), dtype), known)
+
+    def _known(self, tree: Expr, env: Mapping[str, Array], live: Array) -> Mapping[str, Array]:
+        """The values of the names in an expression."""
         known = dict(env)
         for name in sorted(names(tree) & self.body.atoms.keys()):
             atom = self.body.atoms[name]
@@ -137,8 +148,21 @@ class _Call:
                 known[name] = _whole(self._value(atom.value, env, live))
             else:
                 known[name] = self._fold(atom, env, live)
-        self._check_divisors(tree, known, live)
-        return compute(_lowered(tree, self._types_in(tree), dtype), known)
+        return known
+
+    def _position(self, tree: Expr, env: Mapping[str, Array], live: Array) -> Array:
+        """The value of an index or a bound, whose arithmetic stays within 64 bits where it is made of data."""
+        import numpy as np
+
+        value = self._value(tree, env, live, INT64)
+        if self.body.index(tree).affine is None:
+            known = {name: np.asarray(each, np.float64) for name, each in self._known(tree, env, live).items()}
+            for part in applications(tree):
+                if part.function in ("add", "sub", "mul", "neg") and self._types_in(part):
+                    exact = compute(_lowered(part, tuple((name, FLOAT64) for name in sorted(names(part))), None), known)
+                    if np.any((np.abs(exact) >= 2.0**63) & live):
+                        raise RefusedError("an index is more than 64 bits hold")
+        return value
 
     def _types_in(self, tree: Expr) -> tuple[tuple[str, DType], ...]:
         return tuple((name, self.types[name]) for name in sorted(names(tree)))
@@ -165,8 +189,10 @@ class _Call:
         places = [np.zeros_like(at) if size == 1 else at for at, size in self._in_front(tensor, more)]
         inside: Array = np.True_
         for dim, tree in enumerate(read.indices):
-            index, size = self._value(tree, env, live, INT64), tensor.shape[more + dim]
+            index, size = self._position(tree, env, live), tensor.shape[more + dim]
             within = (index >= 0) & (index < size)
+            if rule in _LEADING and self.body.index(tree).affine is None and np.any((np.abs(index) > _FAR) & live):
+                raise RefusedError(f"index {dim} of '{read.tensor}' is further than any element is near to")
             if rule is Border.ERROR and not np.all(within | ~live):
                 raise RefusedError(f"index {dim} of '{read.tensor}' is outside")
             inside = inside & within
@@ -214,7 +240,10 @@ class _Call:
         if not ranges:
             yield position, live, env
             return
-        first, stop = (self._value(each, env, live, INT64) for each in (ranges[0].first, ranges[0].stop))
+        first, stop = (self._position(each, env, live) for each in (ranges[0].first, ranges[0].stop))
+        is_far = (first < stop) & ((first < -_FURTHEST) | (stop > _FURTHEST))
+        if ranges[0].name in self.body.ragged and np.any(is_far & live):
+            raise RefusedError(f"the range of '{ranges[0].name}' is further than any index")
         nothing = not np.any(live) or not np.size(first) or not np.size(stop)
         for at in () if nothing else range(int(np.min(first)), int(np.max(stop))):
             within = live & (first <= at) & (at < stop)

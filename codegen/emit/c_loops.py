@@ -47,3 +47,9 @@ def kernels(operator: Operator, body: Loop) -> Iterator[LoopKernel]:
                 replace(variable, name=param.name) for variable, param in zip(params, operator.params, strict=True)
             ),
         )
+
+
+def names(operator: Operator, body: Loop) -> list[str]:
+    """All that the code of the entry calls by the names of the declaration."""
+    arguments = [each.name for each in operator.schema.arguments]
+    return list(dict.fromkeys([*arguments, *(label or "result" for label in operator.labels), *body.names]))

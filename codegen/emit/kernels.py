@@ -78,7 +78,7 @@ def emit(operator: Operator) -> str | None:
         return render("rows.c.j2", operator.file, output, **context)
     if isinstance(body, Loop):
         _add_kernels(context, c_loops.kernels(operator, body))
-        return render("loop.c.j2", operator.file, output, **context)
+        return render("loop.c.j2", operator.file, output, names=c_loops.names(operator, body), **context)
     if isinstance(body, Folding):
         _add_kernels(context, folds.kernels(operator, body))
         context["count"] = Variable(variable("count"), INT64.c_type)

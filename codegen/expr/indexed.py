@@ -128,7 +128,16 @@ class _IndexReader(Reader):
                 self._wrong("an index is one position", self._span_of_slice(item, span), "name a variable for it")
             else:
                 indices.append(self.read(item))
+        count = len(indices)
+        indices = [self._from_the_end(each, tensor, dim - count) for dim, each in enumerate(indices)]
         return Name(self.atoms.name(Read(tensor, tuple(indices), batched, span)), span=span)
+
+    def _from_the_end(self, index: Expr, tensor: str, dim: int) -> Expr:
+        """The index, which counts from the end where the text has a negative number, as in Python."""
+        if not isinstance(index, Literal) or isinstance(index.value, bool) or index.value >= 0:
+            return index
+        size = Apply(ITEM, (Name(tensor + SHAPE, span=index.span), Literal(dim)), span=index.span)
+        return Apply("add", (size, index), span=index.span)
 
     def _span_of_slice(self, item: ast.Slice, span: Span) -> Span:
         bound = item.lower or item.upper

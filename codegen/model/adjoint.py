@@ -10,8 +10,8 @@ and the variables that are left are those of a reduction. Positions outside of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
 
@@ -30,6 +30,20 @@ _POSITION = "_n"
 """The index of the dimensions in front, where they are one."""
 _TO = ("_p{}", "_q{}")
 """The index variables of gradients, and of gradients of gradients."""
+_OUTER = "_o{}"
+"""The variables of sums over elements of `grad`."""
+_ONCE = Range("_one", ZERO, ONE)
+
+
+@dataclass(frozen=True)
+class _Term:
+    """What a path adds: the sum of `grad` times a derivative over ranges, where conditions hold, times a number."""
+
+    grad: Read
+    derivative: Expr
+    ranges: tuple[Range, ...]
+    tests: tuple[Expr, ...]
+    factor: Expr
 
 
 class Adjoint:
@@ -48,7 +62,7 @@ class Adjoint:
         """Are they those of the gradient, and therefore several again?"""
         self.solved: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
-        self.terms: list[Expr] = []
+        self.terms: list[_Term] = []
 
     def add(self, path: Path) -> None:
         """Adds the term of a path. Raises UnsolvedIndexError where its variables do not follow from the position."""
@@ -59,7 +73,7 @@ class Adjoint:
         if not self.terms:
             return None
         rank = self.old.tensors[self.target]
-        tree = reduce(lambda left, right: Apply("add", (left, right)), self.terms)
+        tree = _total(self._summed())
         sizes = tuple((self.to.format(dim), self._size(dim - rank)) for dim in range(self.opened, rank))
         result = replace(self.old.results[0], tree=tree, name="value")
         made = following(self.old, result, self.atoms, sizes, self.uniforms)
@@ -93,7 +107,7 @@ class Adjoint:
 
     # ---- one path
 
-    def _contribution(self, path: Path) -> Expr:
+    def _contribution(self, path: Path) -> _Term:
         if any(fold.reduction in EXTREMA for fold in path.folds):
             raise UnsolvedIndexError("which element a reduction has chosen does not follow from its index")
         ranges = {each.name: each for fold in path.folds for each in fold.ranges}
@@ -110,17 +124,73 @@ class Adjoint:
         ]
         bounds = self._ordered([*bounds, *more])
         tests = [self._carried(each) for each in kept]
-        factor, derivative = _split(
-            self._carried(path.derivative), {each.name for each in bounds} | set(self.atoms.named)
+        carried = self._carried(path.derivative)
+        variables = {each.name for each in bounds} | self.atoms.named.keys()
+        factor, derivative = _split(carried, lambda tree: not names(tree).isdisjoint(variables))
+        ranges = tuple(bounds) or (_ONCE,)
+        return _Term(self._grad(), derivative, ranges, tuple(tests), factor)
+
+    def _summed(self) -> Iterator[Expr]:
+        """The sums of the terms. Those of the same elements of `grad` are one sum, in which what they have in common is
+        computed once."""
+        groups: dict[object, list[tuple[_Term, _Term]]] = {}
+        for place, term in enumerate(self.terms):
+            nested = self._nested(term)
+            key = place if nested is None else (nested.grad, nested.ranges, nested.tests)
+            groups.setdefault(key, []).append((term, nested or term))
+        for found in groups.values():
+            first, nested = found[0]
+            if len(found) > 1:
+                products = [simplify(Apply("mul", (each.derivative, each.factor))) for _, each in found]
+                first = replace(nested, derivative=_total(products), factor=ONE)
+            yield self._sum(first)
+
+    def _nested(self, term: _Term) -> _Term | None:
+        """The term as a sum over the variables that elements of `grad` depend on, with names of their own, of sums over
+        the others; None where an element that is left out would leave out what is added to it."""
+        free = Free(self.atoms.named)
+        ranges = {each.name: each for each in term.ranges}
+        outer = set(free(*term.grad.indices)) & ranges.keys()
+        for each in reversed(term.ranges):
+            outer |= free(each.first, each.stop) & ranges.keys() if each.name in outer else set()
+        inner = tuple(each for each in term.ranges if each.name not in outer)
+        tests = {each: free(each).isdisjoint(ranges.keys() - outer) for each in term.tests}
+        derivative = term.derivative
+        if inner:
+            within = _all([each for each, is_outer in tests.items() if not is_outer])
+            known = ranges.keys() - outer
+            factor, rest = _split(derivative, lambda tree: not free(tree).isdisjoint(known))
+            derivative = simplify(Apply("mul", (Name(self.atoms.name(Fold("sum", rest, inner, within))), factor)))
+        if any(self.old.outside.get(each) is Border.SKIP for each in self._read(derivative)):
+            return None
+        values: dict[str, Expr] = {}
+        own = []
+        for each in (each for each in term.ranges if each.name in outer):
+            name = _OUTER.format(len(own))
+            own.append(Range(name, *(self.atoms.substituted(bound, values) for bound in (each.first, each.stop))))
+            values[each.name] = Name(name)
+        return _Term(
+            replace(term.grad, indices=tuple(self.atoms.substituted(each, values) for each in term.grad.indices)),
+            self.atoms.substituted(derivative, values),
+            tuple(own) or (_ONCE,),
+            tuple(self.atoms.substituted(each, values) for each, is_outer in tests.items() if is_outer),
+            term.factor,
         )
-        value = simplify(Apply("mul", (self._grad(), derivative)))
-        if not bounds:
-            bounds = [Range("_one", ZERO, ONE)]
-        condition: Expr | None = None
-        for each in tests:
-            condition = each if condition is None else Apply("logical_and", (condition, each))
-        summed: Expr = Name(self.atoms.name(Fold("sum", value, tuple(bounds), condition)))
-        return summed if factor == ONE else simplify(Apply("mul", (summed, factor)))
+
+    def _read(self, tree: Expr) -> Iterator[str]:
+        """The tensors of which an expression reads elements, but those of reductions."""
+        for name in names(tree) & self.atoms.named.keys():
+            atom = self.atoms.named[name]
+            if isinstance(atom, Read):
+                yield atom.tensor
+            if not isinstance(atom, Fold):
+                for each in atom.expressions:
+                    yield from self._read(each)
+
+    def _sum(self, term: _Term) -> Expr:
+        value = simplify(Apply("mul", (Name(self.atoms.name(term.grad)), term.derivative)))
+        summed: Expr = Name(self.atoms.name(Fold("sum", value, term.ranges, _all(term.tests))))
+        return summed if term.factor == ONE else simplify(Apply("mul", (summed, term.factor)))
 
     def _ordered(self, bounds: list[Range]) -> list[Range]:
         """Ranges behind those on whose variables they depend, where variables of the old body have been solved."""
@@ -146,17 +216,22 @@ class Adjoint:
             return Literal(number)
         return self._uniform(size_of(self.grad, self.old.names.index(name) - len(self.old.names)))
 
-    def _grad(self) -> Expr:
+    def _grad(self) -> Read:
         indices = tuple(self._carried(Name(name)) for name in self.old.names)
-        return self._placed(Read(self.grad, indices, self.old.batched))
+        placed = self._placed_atom(Read(self.grad, indices, self.old.batched))
+        assert isinstance(placed, Read)
+        return placed
 
     def _placed(self, atom: Atom) -> Expr:
+        return Name(self.atoms.name(self._placed_atom(atom)))
+
+    def _placed_atom(self, atom: Atom) -> Atom:
         """An atom of the old body, in which elements may have their dimensions in front as one or as several."""
         if isinstance(atom, Read) and self.opened and atom.tensor in self.old.flat:
             atom = replace(atom, indices=atom.indices[1:], batched=True)
         elif isinstance(atom, Read) and self.flat and atom.batched:
             atom = replace(atom, indices=(Name(_POSITION), *atom.indices), batched=False)
-        return Name(self.atoms.name(atom))
+        return atom
 
     def _carried(self, tree: Expr) -> Expr:
         """An expression of the old body in terms of positions of the gradient and of the variables that are left."""
@@ -214,6 +289,14 @@ class Adjoint:
         return Apply("floor_divide", (numerator, factor))
 
 
+def _total(trees: Iterable[Expr]) -> Expr:
+    return reduce(lambda left, right: Apply("add", (left, right)), trees)
+
+
+def _all(tests: Sequence[Expr]) -> Expr | None:
+    return reduce(lambda left, right: Apply("logical_and", (left, right)), tests) if tests else None
+
+
 def _leaving(body: Compute) -> Iterator[str]:
     """Tensors whose elements are read where positions of the result, whose terms are left out, have none: what was
     inside for all others has been found out before."""
@@ -240,16 +323,19 @@ def _is_divisible(tree: Expr, divisor: Expr) -> bool:
     return isinstance(left, Apply) and left.function == "remainder" and left.args[1] == divisor
 
 
-def _split(tree: Expr, variables: set[str]) -> tuple[Expr, Expr]:
-    """A factor that does not depend on the variables, and the rest of a product."""
-    if not names(tree) & variables:
+def _split(tree: Expr, varies: Callable[[Expr], bool]) -> tuple[Expr, Expr]:
+    """A factor that does not vary, and the rest of a product."""
+    if not varies(tree):
         return tree, ONE
+    if isinstance(tree, Apply) and tree.function == "neg":
+        factor, rest = _split(tree.args[0], varies)
+        return (ONE, tree) if factor == ONE else (simplify(Apply("neg", (factor,))), rest)
     if isinstance(tree, Apply) and tree.function in ("mul", "div"):
         left, right = tree.args
-        if not names(right) & variables:
-            factor, rest = _split(left, variables)
+        if not varies(right):
+            factor, rest = _split(left, varies)
             return simplify(Apply(tree.function, (factor, right))), rest
-        if tree.function == "mul" and not names(left) & variables:
-            factor, rest = _split(right, variables)
+        if tree.function == "mul" and not varies(left):
+            factor, rest = _split(right, varies)
             return simplify(Apply("mul", (factor, left))), rest
     return ONE, tree

@@ -84,3 +84,34 @@ def test_indices_that_are_data_and_absent_tensors(tmp_path: Path) -> None:
     body = "value[t]: self[index[t]] + more[t]\noutside: {self: -1}"
     tensors = {"self": SIGNAL, "index": np.array([2, 5, -1, 0]), "more": None}
     assert computed(tmp_path, "Tensor self, Tensor index, Tensor? more", body, tensors) == [100, -1, -1, 1]
+
+
+def test_negative_numbers_count_from_the_end(tmp_path: Path) -> None:
+    rows = {"self": np.arange(12.0).reshape(3, 4)}
+    ends = "value[y]: self[y, -1] - self[y, 0] + self[-2, 1]"
+    assert computed(tmp_path, "Tensor self", ends, rows) == [8, 8, 8]
+    assert computed(tmp_path, "Tensor self", "value[...]: self[..., -4]", rows) == [0, 4, 8]
+    # What is computed does not, nor are small variables, which are numbers in the end.
+    steps = "size: {k: 2}\nvalue[..., k]: self[..., k - 1]\noutside: 7"
+    assert computed(tmp_path, "Tensor self", steps, rows) == [[7, 0], [7, 4], [7, 8]]
+    with pytest.raises(indices.RefusedError):
+        computed(tmp_path, "Tensor self", "value[...]: self[..., -5]", rows)
+
+
+def test_positions_that_are_far(tmp_path: Path) -> None:
+    halves = "size: {x: 5}\nvalue[x]: self[int(x * 0.5)]"
+    assert computed(tmp_path, "Tensor self", halves, {"self": SIGNAL}) == [1, 1, 10, 10, 100]
+    places = {"self": SIGNAL, "at": np.array([2**62])}
+    for rule, value in (("7", "self[at[x]]"), ("skip", "sum(self[at[x] + i] for i in range(1))")):
+        expected = [7] if rule == "7" else [0]
+        body = f"value[x]: {value}\noutside: {{self: {rule}}}"
+        assert computed(tmp_path, "Tensor self, Tensor at", body, places) == expected
+    for rule, value in (("nearest", "self[at[x]]"), ("wrap", "self[at[x]]"), ("7", "self[at[x] * 4]")):
+        with pytest.raises(indices.RefusedError):
+            computed(tmp_path, "Tensor self, Tensor at", f"value[x]: {value}\noutside: {{self: {rule}}}", places)
+    spans = "value[x]: sum(self[k] for k in range(at[x], at[x + 1]))\nsize: {x: at.size(0) - 1}\noutside: error"
+    for ends in ([2**41, 2**41 + 2], [0, 2**41], [-(2**41), 0]):
+        with pytest.raises(indices.RefusedError):
+            computed(tmp_path, "Tensor self, Tensor at", spans, {"self": SIGNAL, "at": np.array(ends)})
+    empty = {"self": SIGNAL, "at": np.array([2**41, 2**41])}
+    assert computed(tmp_path, "Tensor self, Tensor at", spans, empty) == [0]

@@ -186,6 +186,7 @@ with pytest.raises(RuntimeError, match="index is -1"):
 x = tensor([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])
 assert ops.tangled_rows(x, 1, lanes=3).tolist() == [-1.0, 1.0]
 assert x.tangled_view(1, 0, 2).tolist() == x.tolist()
+assert ops.tangled_loop(x, 3, code=1).tolist() == [28.0, 19.0]
 assert ops.tangled_fill([3], n=2.0).tolist() == [2.0, 3.0, 4.0]
 assert ops.tangled_fill([2], 2.0, 5, requires_grad=True).requires_grad
 assert x[0].tangled_call(2, 0.5).tolist() == [2.5, 6.5, 10.5]

@@ -10,6 +10,7 @@ from ...errors import suggest
 from ...model.loop import MAX_DIMS, Loop, groups
 from ...source import Mapping, Scalar
 from ..fields import Entry
+from . import c_text
 
 _EXAMPLE = "routine: {c: 'for (int64_t i = 0; i < n; i++) *result += self[i];', signature: '(n)->()'}"
 
@@ -27,6 +28,7 @@ def read(entry: Entry) -> Loop | None:
         entry.report(signature.span, f"'{signature.value}' is no signature", "(h,w),(n)->(n)")
         return None
     _check(entry, signature, inputs, results)
+    _check_code(entry, code)
     dtypes = _dtypes(entry, node)
     if len(entry.diagnostics) > before:
         return None
@@ -47,11 +49,17 @@ def _check(
     arguments = {each.name for each in entry.schema.arguments}
     sizes = [each.name for each in entry.scalars if str(each.type) == "int"]
     known = {name for dims in inputs for name in dims}
+    labels = {each.name or "result" for each in returns}
     for dims in (*inputs, *results):
         if len(dims) > MAX_DIMS:
             entry.report(signature.span, f"{len(dims)} dimensions of one operand; the core takes up to {MAX_DIMS}")
         for name in dims:
-            if not (name.isdigit() or name.isidentifier()):
+            reason = c_text.name_reason(name)
+            if reason is not None:
+                entry.report(signature.span, f"'{name}' {reason}", "rename the dimension")
+            elif name in labels:
+                entry.report(signature.span, f"'{name}' is a result", "rename the dimension")
+            elif not (name.isdigit() or name.isidentifier()):
                 entry.report(signature.span, f"'{name}' is neither a name nor a size")
             elif name in arguments and name not in sizes:
                 entry.report(signature.span, f"'{name}' is an argument", "a size may be a parameter of the type int")
@@ -59,6 +67,19 @@ def _check(
         if not name.isdigit():
             help = suggest(name, (*known, *sizes))
             entry.report(signature.span, f"no input has the dimension '{name}', and no int argument is called so", help)
+
+
+def _check_code(entry: Entry, code: Scalar) -> None:
+    """The code ends where its function does, and calls everything by its name."""
+    wrong = c_text.mistake(code.value)
+    if wrong is not None:
+        entry.report(code.span_at(wrong[0], 1), f"{wrong[1]} in C")
+    spans = {each.name: entry.argument_name_span(each) for each in entry.schema.arguments}
+    spans |= {each.name: entry.name_span for each in entry.schema.returns if each.name is not None}
+    for name, span in spans.items():
+        reason = c_text.name_reason(name)
+        if reason is not None:
+            entry.report(span, f"'{name}' {reason}, and the code calls it so", "rename it")
 
 
 def _dtypes(entry: Entry, node: Mapping) -> dict[str, DType]:
