@@ -24,7 +24,6 @@ from ..model.operator import Operator, Requirement
 from ..model.parts import End
 from .samples import Array
 
-
 _LEADING = (Border.NEAREST, Border.WRAP, Border.REFLECT)
 _FAR, _FURTHEST = 2**61, 2**40
 """ow_is_far and ow_keep_near of the core's compute.h."""

@@ -107,11 +107,16 @@ def refusal(text: str, names: Iterable[str]) -> str | None:
 
 def value(text: str, names: Mapping[str, Any]) -> Any:
     """Return the value of a form, in which nothing may be refused."""
-    problem = refusal(text, names)
+    problem = _known_refusal(text, frozenset(names))
     if problem is not None:
         raise ValueError(problem)
     scope = BUILTINS | {name: module(name) for name in MODULES if name in text}
     return eval(_compiled(text), {"__builtins__": {}, **scope, **names})
+
+
+@cache
+def _known_refusal(text: str, names: frozenset[str]) -> str | None:
+    return refusal(text, names)
 
 
 def module(name: str) -> Any:

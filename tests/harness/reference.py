@@ -7,16 +7,15 @@ format and then rounded.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from types import CodeType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from codegen.check import numpy_names
 from codegen.dtypes import DTYPES, DType
 from codegen.expr import lower, parse
 from codegen.expr.evaluate import compute
@@ -33,18 +32,11 @@ _SCIPY_HAS_NO_LONG_DOUBLE = np.dtype(np.float64)
 
 
 def numpy_value(expression: str, arguments: Mapping[str, Any]) -> Any:
-    """The value of a reference expression."""
-    names: dict[str, Any] = {"np": np, "math": math, **arguments}
+    """The value of a reference expression, of which only what `reference` may have is evaluated."""
     if "scipy" in expression:
-        names["scipy"] = pytest.importorskip("scipy")
-        pytest.importorskip("scipy.special")
+        pytest.importorskip("scipy")
     with np.errstate(all="ignore"):
-        return eval(_compiled(expression), names)
-
-
-@cache
-def _compiled(expression: str) -> CodeType:
-    return compile(expression, expression, "eval")
+        return numpy_names.value(expression, arguments)
 
 
 @cache

@@ -22,6 +22,17 @@ ENTRY = """
   dtypes: numeric
   derivatives: none
 """
+MASKED = """
+- func: masked(Tensor self, Tensor mask) -> Tensor
+  doc: Sums of the elements whose mask is not zero, how many there are, and a hundred where an element is odd.
+  compute:
+    value[x]: >-
+      sum(self[x + i] for i in range(-1, 2) if mask[x + i]) + sum(1 for k in range(self.size(0)) if self[k])
+      + (100 if self[x] % 2 == 1 else 0)
+    outside: 0
+  dtypes: uint8
+  derivatives: none
+"""
 CODE = """
 import numpy as np
 import opweave as ow
@@ -54,13 +65,19 @@ for name, mode in modes.items():
     want = filtered(turned.numpy(), weight, 1, mode)
     np.testing.assert_allclose(function(turned, ow.from_numpy(weight)).numpy(), want, rtol=1e-5, atol=1e-5)
     assert function(ow.ones(3, 0, 4), ow.ones(3, 4)).shape == (3, 0, 4)
+
+for length in (1, 7, 300):
+    x, mask = rng.integers(0, 9, (2, length)).astype("u1") * rng.integers(0, 2, (2, length)).astype("u1")
+    around = np.pad(x * (mask != 0), 1)
+    want = around[:-2] + around[1:-1] + around[2:] + np.count_nonzero(x) + 100 * (x % 2)
+    assert (ops.masked(ow.from_numpy(x), ow.from_numpy(mask)).numpy() == want.astype("u1")).all()
 """
 
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "filters")
-    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items())
+    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED
     return weave(written(folder / "filters.yaml", entries), out=folder)
 
 

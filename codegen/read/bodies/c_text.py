@@ -11,11 +11,12 @@ _PARTS = re.compile(
 """Comments, strings and characters, of which some have no end, and brackets."""
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _ENDLESS = {"/*": "a comment", '"': "a string", "'": "a character"}
-_KEYWORDS = frozenset(
-    "asm auto break case char const continue default do double else enum extern float for goto if inline int long"
-    " register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile"
-    " while bool true false NULL".split()
-)
+_KEYWORDS = frozenset({
+    "NULL", "asm", "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "true", "typedef", "typeof", "union", "unsigned", "void",
+    "volatile", "while",
+})  # fmt: skip
 
 
 def mistake(text: str) -> tuple[int, str] | None:

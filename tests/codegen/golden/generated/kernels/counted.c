@@ -4,15 +4,22 @@
 
 #include "kernel.h"
 
+/* What is declared may have the names of macros, of which compilers define some themselves. */
+#undef self
+#undef place
+#undef bins
+#undef result
+#undef n
+
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 #define scalar_t float
 static inline void code_f32(float *restrict result, const float *restrict self, const int64_t *restrict place, const int64_t n, const int64_t bins) {
     (void)n;
-#line 248 "ops.yaml"
+#line 246 "ops.yaml"
 for (int64_t i = 0; i < n; i++)
     if (place[i] >= 0 && place[i] < bins) result[2 * place[i]] += self[i];
-#line 16 "counted.c"
+#line 23 "counted.c"
 }
 #undef scalar_t
 
