@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,14 @@ def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:
 
 
 @dataclass(frozen=True)
+class Indexed:
+    """An expression with a name that has variables in brackets, in whose place positions stand where it is used."""
+
+    variables: tuple[str, ...]
+    value: Expr
+
+
+@dataclass(frozen=True)
 class Scope:
     """What names mean in an expression over indices."""
 
@@ -77,6 +85,8 @@ class Scope:
     """Index variables of results."""
     names: tuple[str, ...]
     """Arguments and names that were defined before."""
+    indexed: Mapping[str, Indexed] = field(default_factory=lambda: MappingProxyType({}))
+    """Those that have variables in brackets."""
 
 
 def read(
@@ -113,6 +123,8 @@ class _IndexReader(Reader):
         span = self.source.span(node)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.scope.tensors:
             return self._element(node, node.value.id, span)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.scope.indexed:
+            return self._indexed(node, node.value.id, span)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, span)
         return super().read(node)
@@ -131,6 +143,16 @@ class _IndexReader(Reader):
         count = len(indices)
         indices = [self._from_the_end(each, tensor, dim - count) for dim, each in enumerate(indices)]
         return Name(self.atoms.name(Read(tensor, tuple(indices), batched, span)), span=span)
+
+    def _indexed(self, node: ast.Subscript, name: str, span: Span) -> Expr:
+        items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        own = self.scope.indexed[name]
+        usage = f"{name}[{', '.join(own.variables)}]"
+        if len(items) != len(own.variables) or any(isinstance(each, ast.Slice) for each in items):
+            count = f"{len(own.variables)} position" + "s" * (len(own.variables) != 1)
+            return self._wrong(f"'{name}' has {count}, got {len(items)}", span, usage)
+        values = dict(zip(own.variables, map(self.read, items), strict=True))
+        return self.atoms.substituted(own.value, values)
 
     def _from_the_end(self, index: Expr, tensor: str, dim: int) -> Expr:
         """The index, which counts from the end where the text has a negative number, as in Python."""
@@ -155,6 +177,9 @@ class _IndexReader(Reader):
     def _name(self, name: str, span: Span) -> Expr:
         if name in self.bound:
             return Name(self.bound[name], span=span)
+        if name in self.scope.indexed:
+            usage = f"{name}[{', '.join(self.scope.indexed[name].variables)}]"
+            return self._wrong(f"'{name}' has positions", span, usage)
         if name in self.scope.tensors:
             return self._wrong(f"'{name}' is a tensor, and an expression sees elements", span, f"{name}[...]")
         return super()._name(name, span)
@@ -206,7 +231,7 @@ class _IndexReader(Reader):
             self._wrong("a range has one variable", span, "for i in range(n) for j in range(m)")
             return None
         word, call = node.target.id, node.iter
-        if word in (self.names or ()) or word in self.scope.tensors:
+        if word in (self.names or ()) or word in self.scope.tensors or word in self.scope.indexed:
             self._wrong(f"'{word}' is the name of something else", span, "rename the variable")
         bounds: list[Expr] = []
         is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"

@@ -64,6 +64,15 @@ value[i]: xy / sqrt(xx * yy)
 outside: error
 """,
     ),
+    "ratios of what is inside": (
+        {"x": (5,)},
+        """
+let: {total: 'sum(x[i + k] ** 2 for k in range(-1, 2))'}
+value[i]: sum(x[i + k] * x[i + 2 * k] ** 2 for k in range(-1, 2)) / total
+size: {i: x.size(0)}
+outside: skip
+""",
+    ),
     "bilateral filter": (
         {"x": (5,)},
         """

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numeric_gradients import computed, differences, gradient, read
 
 from codegen.errors import CodegenError
+from codegen.expr import names
 from codegen.model.compute import Compute
 from codegen.model.operator import Operator
 
@@ -65,6 +66,16 @@ def test_what_differs_by_names_alone_is_one_reduction(tmp_path: Path) -> None:
     assert isinstance(second.body, Compute)
     assert len(first.body.folds) == 1
     assert first.body.atoms == second.body.atoms
+
+
+def test_terms_of_the_same_elements_are_one_sum(tmp_path: Path) -> None:
+    lets = "let: {mean: 'sum(x[n, k] for k in range(3)) / 3', total: 'sum((x[n, k] - mean) ** 2 for k in range(3))'}"
+    operators = read(tmp_path, "Tensor x", f"{lets}\nvalue[n]: (x[n, 1] - mean) / sqrt(total)")
+    body = next(each.body for each in operators if each.name == "one_backward_x")
+    assert isinstance(body, Compute)
+    grads = {name for name, each in body.reads.items() if each.tensor == "grad_output"}
+    assert len(grads) == 1
+    assert sum(not grads.isdisjoint(names(each.value)) for each in body.folds.values()) <= 2
 
 
 def test_gradients_that_do_not_follow_are_refused(tmp_path: Path) -> None:

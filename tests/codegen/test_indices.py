@@ -115,3 +115,18 @@ def test_positions_that_are_far(tmp_path: Path) -> None:
             computed(tmp_path, "Tensor self, Tensor at", spans, {"self": SIGNAL, "at": np.array(ends)})
     empty = {"self": SIGNAL, "at": np.array([2**41, 2**41])}
     assert computed(tmp_path, "Tensor self, Tensor at", spans, empty) == [0]
+
+
+def test_names_with_variables_in_brackets(tmp_path: Path) -> None:
+    # `j` is a variable of a range where the name is used, and of another one within it.
+    body = """
+let:
+  scale: n * 2
+  part[j, k]: scale * self[j] + sum(self[i] for i in range(k))
+  twice[i]: part[i, 1] + part[i + 1, 2]
+value[x]: sum(twice[j] * part[j, j] for j in range(2)) + part[x, 0]
+"""
+    a, b, c = 2 * SIGNAL
+    first = (a + 1 + b + 11) * a + (b + 1 + c + 11) * (b + 1)
+    expected = [first + each for each in (a, b, c)]
+    assert computed(tmp_path, "Tensor self, int n", body + "outside: error", {"self": SIGNAL}, n=1) == expected

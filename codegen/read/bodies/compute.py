@@ -14,7 +14,7 @@ from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
 from ...expr.atoms import Atom, Atoms, Carrier, Fold, Read, within
 from ...expr.geometry import Geometry
-from ...expr.indexed import SHAPE, Scope, chosen
+from ...expr.indexed import SHAPE, Indexed, Scope, chosen
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
 from ...expr.typed import Const
@@ -66,6 +66,7 @@ class _Reader:
         """The sizes of the dimensions at the end whose positions are numbers."""
         self.uniform_lets: list[tuple[str, Geometry]] = []
         self.local_lets: dict[str, Expr] = {}
+        self.indexed_lets: dict[str, Indexed] = {}
         self.uniforms: dict[str, Geometry] = {}
         self.broken: set[str] = set()
         self.used: set[str] = set()
@@ -200,11 +201,12 @@ class _Reader:
 
     # ---- expressions
 
-    def _expression(self, text: Scalar) -> Expr | None:
+    def _expression(self, text: Scalar, own: tuple[str, ...] = ()) -> Expr | None:
+        """The tree of an expression, which may have variables of its own."""
         if self.broken.intersection(_WORD.findall(text.value)):
             return None  # the definition of such a name has to be corrected first
         known = (*self.scope, *self.local_lets, *(each.name for each in self.entry.scalars))
-        scope = Scope(self.tensors, self.variables, known)
+        scope = Scope(self.tensors, (*self.variables, *own), known, self.indexed_lets)
         tree = self.entry.located(
             text, lambda value: read_expression(value, scope, self.atoms, self.entry.expressions.own, text)
         )
@@ -239,22 +241,37 @@ class _Reader:
         for key in () if node is None else node.keys:
             assert node is not None
             text = self.entry.text(node, key.value)
-            reason = argument_reason(key.value, self.entry.family)
-            taken = key.value in (*self.scope, *self.local_lets, *self.tensors, *self.variables)
-            if not key.value.isidentifier() or reason is not None or taken:
-                self.entry.report(key.span, f"'{key.value}' {reason or 'is the name of something else'}", "rename it")
+            name, own = self._let_name(key)
+            if name is None:
                 continue
-            tree = None if text is None else self._expression(text)
+            tree = None if text is None else self._expression(text, own or ())
             if tree is None:
-                self.broken.add(key.value)
+                self.broken.add(name)
+                continue
+            if own is not None:
+                self.indexed_lets[name] = Indexed(own, tree)
                 continue
             geometry = self._uniform(tree)
             if geometry is None:
-                self.local_lets[key.value] = tree
+                self.local_lets[name] = tree
             else:
-                self.scope[key.value] = geometry.dtype
-                self.uniform_lets.append((key.value, geometry))
+                self.scope[name] = geometry.dtype
+                self.uniform_lets.append((name, geometry))
                 self._note(geometry)
+
+    def _let_name(self, key: Scalar) -> tuple[str | None, tuple[str, ...] | None]:
+        """The name that a key of `let` defines, if it can, and the variables that it has in brackets."""
+        match = _RESULT.fullmatch(key.value)
+        name = key.value if match is None else match[1]
+        own = None if match is None else tuple(word.strip() for word in match[2].split(","))
+        words = (name, *(own or ()))
+        taken = (*self.scope, *self.local_lets, *self.indexed_lets, *self.tensors, *self.variables)
+        for word in words:
+            reason = argument_reason(word, self.entry.family)
+            if not word.isidentifier() or reason is not None or word in taken or words.count(word) > 1:
+                self.entry.report(key.span, f"'{word}' {reason or 'is the name of something else'}", "rename it")
+                return None, None
+        return name, own
 
     def _uniform(self, tree: Expr) -> Geometry | None:
         """The tree as a number or a list that is the same in the whole call; None if it is not."""
