@@ -157,7 +157,7 @@ class _Call:
         if self.body.index(tree).affine is None:
             known = {name: np.asarray(each, np.float64) for name, each in self._known(tree, env, live).items()}
             for part in applications(tree):
-                if part.function in ("add", "sub", "mul", "neg") and self._types_in(part):
+                if isinstance(part, Apply) and part.function in ("add", "sub", "mul", "neg") and self._types_in(part):
                     exact = compute(_lowered(part, tuple((name, FLOAT64) for name in sorted(names(part))), None), known)
                     if np.any((np.abs(exact) >= 2.0**63) & live):
                         raise RefusedError("an index is more than 64 bits hold")

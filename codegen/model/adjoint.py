@@ -127,8 +127,7 @@ class Adjoint:
         carried = self._carried(path.derivative)
         variables = {each.name for each in bounds} | self.atoms.named.keys()
         factor, derivative = _split(carried, lambda tree: not names(tree).isdisjoint(variables))
-        ranges = tuple(bounds) or (_ONCE,)
-        return _Term(self._grad(), derivative, ranges, tuple(tests), factor)
+        return _Term(self._grad(), derivative, tuple(bounds) or (_ONCE,), tuple(tests), factor)
 
     def _summed(self) -> Iterator[Expr]:
         """The sums of the terms. Those of the same elements of `grad` are one sum, in which what they have in common is
@@ -164,7 +163,7 @@ class Adjoint:
         if any(self.old.outside.get(each) is Border.SKIP for each in self._read(derivative)):
             return None
         values: dict[str, Expr] = {}
-        own = []
+        own: list[Range] = []
         for each in (each for each in term.ranges if each.name in outer):
             name = _OUTER.format(len(own))
             own.append(Range(name, *(self.atoms.substituted(bound, values) for bound in (each.first, each.stop))))

@@ -71,7 +71,7 @@ def test_what_differs_by_names_alone_is_one_reduction(tmp_path: Path) -> None:
 def test_terms_of_the_same_elements_are_one_sum(tmp_path: Path) -> None:
     lets = "let: {mean: 'sum(x[n, k] for k in range(3)) / 3', total: 'sum((x[n, k] - mean) ** 2 for k in range(3))'}"
     operators = read(tmp_path, "Tensor x", f"{lets}\nvalue[n]: (x[n, 1] - mean) / sqrt(total)")
-    body = next(each.body for each in operators if each.name == "one_backward_x")
+    body = operators["one_backward_x"].body
     assert isinstance(body, Compute)
     grads = {name for name, each in body.reads.items() if each.tensor == "grad_output"}
     assert len(grads) == 1
