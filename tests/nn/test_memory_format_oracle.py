@@ -58,6 +58,19 @@ def test_volumes(call: str) -> None:
     check(call, volumes, 5, False)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves(dtype: str) -> None:
+    """Gradients of convolutions are left out: by which library torch computes them depends on the processor. Two
+    functions torch does not have of halves."""
+
+    def inputs(library: Any) -> Iterable[tuple[str, Any]]:
+        return ((name, x.to(getattr(library, dtype))) for name, x in images(library))
+
+    for call in lines(CALLS + RESULTS):
+        if "local_response_norm" not in call and "antialias" not in call:
+            check(call, inputs, 4, call in CALLS and "conv" not in call)
+
+
 def test_modules() -> None:
     def found(library: Any) -> Any:
         nn = library.nn

@@ -98,3 +98,43 @@ def test_products_for_each_pixel(call: str) -> None:
     expected, result = (eval(f"F.{call}", {"F": opweave.nn.functional, "x": each, **names}) for each in (x, last))
     assert result.is_contiguous(memory_format=opweave.channels_last)
     assert opweave.allclose(result, expected, rtol=1e-5)
+
+
+def test_pools_read_channels_where_they_are() -> None:
+    """No copy is made in C order, neither of the image nor of the result."""
+    x = numbers(opweave, 2, 8, 6, 5).to(memory_format=opweave.channels_last)
+    called_operators: list[str] = []
+
+    class Recording(opweave.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            called_operators.append(function.name())
+            return function(*args, **(kwargs or {}))
+
+    with Recording():
+        opweave.nn.functional.avg_pool2d(x, 2, 1, 1)
+        opweave.nn.functional.max_pool2d(x, 2, 1, 1)
+    assert {"aten::mean_of_windows_of_channels2d", "aten::max_of_windows_of_channels2d"} <= set(called_operators)
+    assert not [name for name in called_operators if "clone" in name or "contiguous" in name or "copy" in name]
+
+
+def test_windows_are_apart() -> None:
+    """The extent of what is read is computed for strides that are positive."""
+    for name, dims, between in [
+        ("mean_of_windows2d", 2, ()),
+        ("mean_of_windows_of_channels2d", 2, ()),
+        ("truncated_mean_of_windows2d", 2, ()),
+        ("max_of_windows2d", 2, (1,)),
+        ("max_of_windows_of_channels2d", 2, (1,)),
+        ("mean_of_windows3d", 3, ()),
+        ("truncated_mean_of_windows3d", 3, ()),
+        ("max_of_windows3d", 3, (1,)),
+    ]:
+        kind = opweave.int64 if "truncated" in name else opweave.float32
+        x = opweave.ones([2, *[6] * dims, 3][: dims + 1 + ("channels" in name)], dtype=kind)
+        last = () if "max" in name else (1,)
+        operator = getattr(opweave.ops.aten, name)
+        for stride in (0, -1):
+            steps = [1] * (dims - 1) + [stride]
+            every = ([2] * dims, steps, [0] * dims, *([each] * dims for each in between), [3] * dims, *last)
+            with pytest.raises(RuntimeError, match=f"at least 1 apart, but got a stride of {stride}"):
+                operator(x, *every)
