@@ -158,7 +158,8 @@ def _routine(operator: Operator) -> str | None:
 
 def _degrees(body: Body) -> tuple[int, ...]:
     if isinstance(body, Reduce):
-        return () if body.degree is None else (body.degree,)
+        # Sums of the elements themselves leave the range only where they are infinite, which a negative degree says.
+        return () if body.degree is None else (body.degree if body.map else -body.degree,)
     return body.degrees if isinstance(body, Rows) else ()
 
 

@@ -50,6 +50,10 @@ def _number_handle(value: Any, target: dtype) -> float:
 
     Numbers beyond a half format become infinity where they are assigned, as in torch, and are refused elsewhere.
     """
+    if target.is_complex:
+        largest = _MAXIMA.get(target.to_real().scalar_name, math.inf)
+        if any(largest < abs(part) < math.inf for part in (value.real, value.imag)):
+            raise _range_error(target)
     if isinstance(value, int):
         if not -(2**63) <= value < (2**64 if target is _UINT64 else 2**63):
             raise ValueError(OVERFLOW)
@@ -89,6 +93,7 @@ _NUMBERS = frozenset((float, int, bool, complex))
 _C_TYPES = {
     "int32": "int", "float32": "float", "float64": "double", "bool": "bool",
     "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "complex32": "c10::complex<c10::Half>", "complex64": "c10::complex<float>",
 }  # fmt: skip
 
 

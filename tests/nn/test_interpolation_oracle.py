@@ -47,6 +47,10 @@ F.interpolate(x(1, 1, 4, 4), (2, 2, 2))
 F.interpolate(x(1, 1, 4, 4), 2, align_corners=True)
 F.interpolate(x(1, 1, 4, 4), 2, mode='nearest', antialias=True)
 F.interpolate(x(1, 1, 4, 4), 2, recompute_scale_factor=True)
+F.interpolate(x(3, 4, 4), (2, 2), mode='bilinear')
+F.interpolate(x(3, 4, 4), scale_factor=(2, 2), mode='bilinear')
+F.interpolate(x(3, 4, 4), 2, mode='bilinear')
+F.interpolate(x(1, 3, 4, 4), 2, mode='linear')
 """
 
 

@@ -11,11 +11,29 @@ from .function import Function, Rule, row
 _A, _COMPARISON, _LOGICAL, _BITWISE, _SHIFT = Rule.ARITHMETIC, Rule.COMPARISON, Rule.LOGICAL, Rule.BITWISE, Rule.SHIFT
 
 # Products and quotients of complex numbers are computed as in torch: a product of infinities may be NaN, and
-# intermediate results of a quotient neither overflow nor underflow, since the larger part of the divisor divides the
-# smaller one.
+# intermediate results of a quotient do not underflow, since the larger part of the divisor divides the smaller one. If
+# sums of two parts overflow, those of their halves do not, which are exact.
 _IS_WIDE = "(abs(real(y)) >= abs(imag(y)))"
 _RATIO = f"(where({_IS_WIDE}, imag(y), real(y)) / where({_IS_WIDE}, real(y), imag(y)))"
-_SCALE = f"(1 / (where({_IS_WIDE}, real(y), imag(y)) + where({_IS_WIDE}, imag(y), real(y)) * {_RATIO}))"
+
+
+def _divisor(factor: str = "") -> str:
+    large, small = f"where({_IS_WIDE}, real(y), imag(y))", f"where({_IS_WIDE}, imag(y), real(y))"
+    return f"({factor}{large} + {factor}{small} * {_RATIO})"
+
+
+def _dividend(part: str, factor: str = "") -> str:
+    a, b = f"{factor}real(x)", f"{factor}imag(x)"
+    if part == "real":
+        return f"where({_IS_WIDE}, {a} + {b} * {_RATIO}, {a} * {_RATIO} + {b})"
+    return f"where({_IS_WIDE}, {b} - {a} * {_RATIO}, {b} * {_RATIO} - {a})"
+
+
+def _part_of_quotient(part: str) -> str:
+    sums, half = _dividend(part), "0.5 * "
+    fits = f"(abs({sums}) < inf) & (abs({_divisor()}) < inf)"
+    return f"where({fits}, {sums} * (1 / {_divisor()}), {_dividend(part, half)} / {_divisor(half)})"
+
 
 # The quotient as Python and torch compute it: from the exact remainder, corrected to the nearest integer, so
 # that it agrees with the remainder where x / y itself rounds up to an integer.
@@ -52,8 +70,7 @@ OPERATORS = (
     row(
         "div", "x y", Rule.FLOATING, "1 / y", "-(result / y)",
         complex="where(y == 0, complex(real(x) / abs(real(y)), imag(x) / abs(imag(y))), complex("
-        f"where({_IS_WIDE}, real(x) + imag(x) * {_RATIO}, real(x) * {_RATIO} + imag(x)) * {_SCALE}, "
-        f"where({_IS_WIDE}, imag(x) - real(x) * {_RATIO}, imag(x) * {_RATIO} - real(x)) * {_SCALE}))",
+        f"{_part_of_quotient('real')}, {_part_of_quotient('imag')}))",
         symbol="/", numpy="divide", python=operator.truediv, cost=2, foreign=("divide",),
         meant="'//' divides integers",
     ),

@@ -223,7 +223,7 @@ typedef struct ow_op {
     uint8_t opmath_number;  /* a one-element last input is not rounded to a half format that the result has */
     uint8_t rounds_params;  /* parameters are rounded to a half format that the result has */
     uint8_t real_params;    /* bit set of parameters that are floats, whatever the dtype: none is beyond its range */
-    int8_t degrees[OW_MAX_RESULTS]; /* reduce, rows: a row times a has the results times a to this power; 0: no such thing */
+    int8_t degrees[OW_MAX_RESULTS]; /* reduce, rows: a row times a has the results times a to this power; 0: no such thing; negative: terms are elements */
     uint8_t whole_params;   /* bit set of parameters that are integers or truth values, whatever the dtype */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
     ow_requirements requirements; /* elementwise: what must hold of parameters that are given; NULL: nothing */

@@ -142,6 +142,7 @@ static const char *const type_names[OW_NDTYPES] = {
     [OW_UINT8] = "uint8_t",   [OW_INT8] = "int8_t",          [OW_INT16] = "int16_t",           [OW_INT32] = "int",
     [OW_UINT16] = "uint16_t", [OW_UINT32] = "uint32_t",      [OW_UINT64] = "uint64_t",
     [OW_INT64] = "int64_t",   [OW_FLOAT16] = "c10::Half", [OW_BFLOAT16] = "c10::BFloat16", [OW_FLOAT32] = "float",
+    [OW_COMPLEX32] = "c10::complex<c10::Half>",           [OW_COMPLEX64] = "c10::complex<float>",
 };
 
 static const double largest[OW_NDTYPES] = {[OW_FLOAT16] = 65504, [OW_BFLOAT16] = 0x1.fep127, [OW_FLOAT32] = FLT_MAX};
@@ -176,12 +177,19 @@ int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype) {
     return 0;
 }
 
+int ow_stores_any_number(int dtype, int64_t numel) {
+    return numel == 1 && (dtype == OW_FLOAT16 || dtype == OW_BFLOAT16);
+}
+
 int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     double d = 0;
     int64_t i = 0;
     if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) {
         ow_cast_loop(OW_COMPLEX128, param->dtype)((char *)&value->z, 0, param->data, 0, 1);
-        return 1;
+        int part = ow_real_dtype[dtype];
+        if (!largest[part] || (double_fits(__real__ value->z, part) && double_fits(__imag__ value->z, part))) return 1;
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", type_names[dtype]);
+        return 0;
     }
     if (ow_dtype_kinds[param->dtype] == OW_KIND_COMPLEX) {
         const char *name = type_names[dtype] ? type_names[dtype] : ow_type_names[dtype];

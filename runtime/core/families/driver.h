@@ -107,6 +107,8 @@ extern const ow_op *const ow_matmul_ops[OW_PRODUCTS];
 /* The value of a number tensor in the form that kernels of `dtype` read, refused as torch does when it lies outside
  * the dtype's range. 1, or 0 with the error set. */
 int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value);
+/* As in torch, what all elements are set to need not be in the range of a half format where there is one of them. */
+int ow_stores_any_number(int dtype, int64_t numel);
 /* The same of an operator's parameter k, of which no value is refused where it is declared as a float. */
 int ow_load_op_param(const ow_op *op, int k, const ow_tensor *param, int dtype, ow_scalar *value);
 

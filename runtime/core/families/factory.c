@@ -29,9 +29,10 @@ static void fill(void *context, int64_t begin, int64_t end) {
 
 /* As in torch, a single parameter is what is stored and must fit the dtype; several make up a sequence, which is computed
  * in the widest dtype of the kind and may wrap. */
-static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values) {
+static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, int64_t numel, ow_scalar *values) {
     int floating = ow_dtype_kinds[dtype] == OW_KIND_FLOATING;
     int complex_dtype = ow_dtype_kinds[dtype] == OW_KIND_COMPLEX;
+    if (op->nparams == 1 && ow_stores_any_number(dtype, numel)) dtype = OW_FLOAT64;
     if (op->nparams > 1 && !complex_dtype) dtype = floating ? OW_FLOAT64 : OW_INT64;
     for (int k = 0; k < op->nparams; k++) {
         if (params && params[k]) {
@@ -59,7 +60,7 @@ static int run(const ow_op *op, ow_tensor *const *params, ow_tensor *result) {
                     .size = ow_itemsize(result->dtype),
                     .compute = ow_itemsize(compute),
                     .store = compute == result->dtype ? NULL : ow_cast_loop(result->dtype, compute)};
-    if (!load_params(op, params, result->dtype, values)) return 0;
+    if (!load_params(op, params, result->dtype, result->numel, values)) return 0;
     if (ow_infers()) return 1;
     double work = (double)result->numel * op->cost;
     if (work < 2 * 8192) {

@@ -1,9 +1,10 @@
-/* Results made of sums of squares that left the range of their dtype: these rows are computed again, in float64 and
- * divided by a power of two that makes their largest element about 1.
+/* Results made of sums of squares, or of elements, that left the range of their dtype: these rows are computed again, in
+ * float64 and divided by a power of two that makes their largest element about 1.
  *
  * Nearly all results lie well within the range, which is all that is looked at for them. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "kernel/rows.h"
 #include "reduce.h"
@@ -17,8 +18,9 @@ typedef struct {
 } rescaling;
 
 /* 1 if a sum of squares is so small or so large that some of the squares may have been lost; also for NaN, which
- * infinities of different signs give. */
+ * infinities of different signs give. Of sums of elements only what is not finite has. */
 static int left_range(double value, int degree, int single) {
+    if (degree < 0) return !(fabs(value) <= DBL_MAX);
     double squares = degree == 1 ? value * value : value;
     return !(squares >= (single ? 0x1p-90 : 0x1p-900) && squares <= (single ? 0x1p126 : 0x1p1020));
 }
@@ -61,7 +63,7 @@ static int exponent_of(const rescaling *c, const char *x) {
         }
     }
     frexp(largest, &exponent);
-    int usual = c->single ? exponent > -30 && exponent < 50 : exponent > -400 && exponent < 450;
+    int usual = c->op->degrees[0] < 0 ? 0 : c->single ? exponent > -30 && exponent < 50 : exponent > -400 && exponent < 450;
     if (usual || !finite || largest == 0) return INT32_MIN;
     return exponent < -1000 ? -1000 : exponent;
 }
@@ -111,7 +113,7 @@ static void run(void *context, int64_t begin, int64_t end) {
         if (exponent == INT32_MIN) continue;
         (c->op->family == OW_REDUCE ? reduce_row : finish_row)(c, x, ldexp(1, -exponent), values);
         for (int i = 0; i < (c->op->family == OW_REDUCE ? 1 : c->op->results); i++) {
-            value = ldexp(values[i], exponent * c->op->degrees[i]);
+            value = ldexp(values[i], exponent * abs(c->op->degrees[i]));
             ow_cast_loop(first->dtype, OW_FLOAT64)(c->results[i]->data + to, 0, (const char *)&value, 0, 1);
         }
     }
@@ -122,7 +124,8 @@ static void run(void *context, int64_t begin, int64_t end) {
 int ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
                const ow_scalar *params) {
     ow_tensor *first = results[0];
-    if (!op->degrees[0] || !self->numel || !first->numel || ow_infers()) return 1;
+    int complex = ow_dtype_kinds[first->dtype] == OW_KIND_COMPLEX;
+    if (!op->degrees[0] || complex || !self->numel || !first->numel || ow_infers()) return 1;
     ow_reduction r = {.load = ow_cast_loop(OW_FLOAT64, self->dtype), .x = self->data};
     rescaling c = {op, &r, results, params, ow_compute_dtype[first->dtype] == OW_FLOAT32};
     if (first->flags & OW_CONTIGUOUS && !any_left_range(&c, first)) return 1;

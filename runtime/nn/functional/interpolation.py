@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
+_NEAREST = ("nearest", "area", "nearest-exact")
+"""The modes that take inputs of any number of dimensions; and those that take one."""
 _DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 _CUBIC, _CUBIC_ANTIALIASED = -0.75, -0.5
 """The slope of the cubic kernel where it meets zero."""
@@ -46,8 +48,12 @@ def interpolate(
         resampled: Tensor = averaged(input, lambda numbers: interpolate(numbers, *options))
         return resampled
     dims = input.ndim - 2
-    _check_align(mode, align_corners, antialias, dims)
+    if mode in _NEAREST and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
     sizes, scales = _sizes(input, dims, size, scale_factor, recompute_scale_factor)
+    _check_mode(mode, antialias, dims)
     if any(each <= 0 for each in (*sizes, *input.shape[2:])):
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} output {sizes}"
@@ -82,25 +88,18 @@ def _resampled(
     return (result.movedim(-1, 1) if channels_last else result).to(input.dtype)
 
 
-def _check_align(mode: str, align_corners: bool | None, antialias: bool, dims: int) -> None:
-    if mode in ("nearest", "area", "nearest-exact"):
-        if align_corners is not None:
-            raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
-                "trilinear"
-            )
-    elif mode not in _DIMS:
-        raise NotImplementedError(
-            "Input Error: Only 3D, 4D and 5D input Tensors supported "
-            f"(got {dims + 2}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
-            f"nearest-exact (got {mode})"
-        )
+def _check_mode(mode: str, antialias: bool, dims: int) -> None:
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
         )
-    if _DIMS.get(mode, dims) != dims or not 1 <= dims <= 3:
-        raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS.get(mode, 1) + 2}D input")
+    if (mode not in _NEAREST and mode not in _DIMS) or not 1 <= dims <= 3:
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | "
+            f"linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+        )
+    if _DIMS.get(mode, dims) != dims:
+        raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS[mode] + 2}D input")
 
 
 def _sizes(
@@ -126,10 +125,12 @@ def _listed(name: str, value: Any, input: Tensor, dims: int) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         return [value] * dims
     if len(value) != dims:
+        named, letter = ("output size", "o") if name == "size" else (name, "s")
+        given = f"{named} of {value}" if name == "size" else f"{named} of shape {value}"
         raise ValueError(
-            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
-            f"of {list(input.shape[2:])} and output {name} of {value}. Please provide input tensor in (N, C, d1, d2, "
-            f"...,dK) format and output {name} in (o1, o2, ...,oK) format."
+            f"Input and {named.removesuffix(' size')} must have the same number of spatial dimensions, but got input "
+            f"with spatial dimensions of {list(input.shape[2:])} and {given}. Please provide input tensor in (N, C, "
+            f"d1, d2, ...,dK) format and {named} in ({letter}1, {letter}2, ...,{letter}K) format."
         )
     return list(value)
 

@@ -216,3 +216,15 @@ def test_refusals(name: str) -> None:
     with pytest.raises((RuntimeError, NotImplementedError)):
         call(opweave)
     assert oracle.ask(call, name).kind in ("RuntimeError", "NotImplementedError")
+
+
+@pytest.mark.parametrize(("dtype", "m"), [(opweave.complex64, 2.0**127), (opweave.complex128, 2.0**1023)])
+def test_quotients_near_the_largest_number(dtype: opweave.dtype, m: float) -> None:
+    """Sums of two parts overflow, the quotient does not."""
+    z = opweave.tensor([m + m * 1j, m - m * 1j, m + 0j, complex(0, m), 1 + 1j], dtype=dtype)
+    assert (z / z).tolist() == [1] * 5
+    assert (z[:2] / z[0]).tolist() == [1, -1j]
+    assert (z[:4] / 2).tolist() == [complex(each.real / 2, each.imag / 2) for each in z[:4].tolist()]
+    assert (z / z[2]).tolist()[:4] == [1 + 1j, 1 - 1j, 1, 1j]
+    assert (z[2:4] / z[0]).tolist() == [0.5 - 0.5j, 0.5 + 0.5j]
+    assert opweave.tensor([complex(np.inf, 0)], dtype=dtype).div(2).isinf().item()

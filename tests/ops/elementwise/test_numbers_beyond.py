@@ -166,3 +166,43 @@ def test_resize_in_a_memory_format():
         x.resize_(4, 4, memory_format=opweave.channels_last)
     with pytest.raises(RuntimeError, match="preserve"):
         x.resize_(4, memory_format=opweave.preserve_format)
+
+
+@pytest.mark.parametrize("dtype", [HALF, BFLOAT])
+def test_filling_one_half(dtype):
+    one = opweave.zeros(1, dtype=dtype)
+    for number in (1e40, -7e38):
+        want = [math.copysign(math.inf, number)]
+        fills = (
+            *(opweave.full((1,), number, dtype=dtype), opweave.full((), number, dtype=dtype).reshape(1)),
+            *(one.new_full((1,), number), opweave.full_like(one, number), one.clone().fill_(number)),
+            *(opweave.scalar_tensor(number, dtype=dtype)[None], opweave.full((1,), 0, out=one.clone()).fill_(number)),
+        )
+        assert [each.tolist() for each in fills] == [want] * len(fills)
+        with pytest.raises(RuntimeError, match="without overflow"):
+            opweave.full((2,), number, dtype=dtype)
+        with pytest.raises(RuntimeError, match="without overflow"):
+            one.masked_fill(opweave.tensor([True]), number)
+    for call in (lambda: opweave.full((1,), 1j, dtype=dtype), lambda: one.fill_(1j)):
+        with pytest.raises(RuntimeError, match="type double without overflow"):
+            call()
+
+
+@pytest.mark.parametrize("number", [1e40, -1e40, 1e40j, 1 + 1e40j, complex(math.inf, 1e40)])
+def test_complex_numbers(number):
+    """Each part has to be in the range, unless it is infinite."""
+    zeros = opweave.zeros(2, dtype=opweave.complex64)
+    for call in (
+        lambda: zeros.fill_(number),
+        lambda: opweave.full((1,), number, dtype=opweave.complex64),
+        lambda: zeros.masked_fill(opweave.tensor(MASK), number),
+        lambda: opweave.where(opweave.tensor(MASK), number, zeros),
+        lambda: zeros.index_fill(0, opweave.tensor([0]), number),
+        lambda: zeros.__setitem__(0, number),
+    ):
+        with pytest.raises(RuntimeError, match="type c10::complex<float> without overflow"):
+            call()
+    with pytest.raises(RuntimeError, match="type c10::complex<c10::Half> without overflow"):
+        opweave.zeros(1, dtype=opweave.complex32).fill_(7e4)
+    assert zeros.fill_(complex(math.inf, -math.inf)).tolist() == [complex(math.inf, -math.inf)] * 2
+    assert zeros.to(opweave.complex128).fill_(1e40j)[0].item() == 1e40j

@@ -1,4 +1,5 @@
 /* Copies: clone, conversions to other dtypes, and what writes to all elements. */
+#include "families/driver.h"
 #include "families/routine.h"
 
 static int copied(ow_call *c, int dtype, int64_t order) {
@@ -39,8 +40,10 @@ int ow_core_copy(ow_call *c) {
  * number for the only element of a tensor of halves. */
 int ow_core_fill(ow_call *c) {
     ow_tensor *value = c->inputs[1];
-    int one_half = c->out->numel == 1 && (c->out->dtype == OW_FLOAT16 || c->out->dtype == OW_BFLOAT16);
-    if (value->flags & OW_NUMBER && (!one_half || ow_dtype_kinds[value->dtype] == OW_KIND_COMPLEX)) return written(c, ow_fill(c->out, value));
+    int any = ow_stores_any_number(c->out->dtype, c->out->numel);
+    ow_scalar number;
+    if (value->flags & OW_NUMBER && !any) return written(c, ow_fill(c->out, value));
+    if (value->flags & OW_NUMBER && !ow_load_param(value, OW_FLOAT64, &number)) return 0;
     if (!value->ndim) return written(c, ow_copy(c->out, value));
     ow_fail(OW_RUNTIME_ERROR, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
     return 0;
