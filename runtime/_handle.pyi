@@ -144,6 +144,7 @@ def set_slow_path(
     take_pending: Callable[[], BaseException | None],
     warn: Callable[[str], None],
     takes_part: Callable[[Any], bool],
+    dispatches_not: Callable[..., Any],
     dtype: type,
     generator: type,
     memory_format: type,

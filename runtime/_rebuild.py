@@ -3,3 +3,4 @@
 from ._representations.sparse.pickling import _rebuild_sparse_tensor as _rebuild_sparse_tensor
 from ._tensor.conversion_methods import _rebuild_tensor as _rebuild_tensor
 from ._tensor.storage_pickle import _rebuild_storage as _rebuild_storage
+from ._tensor.wrappers import _rebuild_wrapper as _rebuild_wrapper

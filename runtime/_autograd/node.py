@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from .._base.type_names import type_name
+from .._dispatch.torch_dispatch import detached, dispatches
 from .._handle import NodeBase, alias, edges, excluded, kept, meta, set_edge, versions
 from .grad_mode import AUTOGRAD
 from .saved_tensors import Packed, PackedInputs
@@ -86,7 +87,7 @@ class Node(NodeBase):
         if not self._needs_results:
             return
         used = zip(indices, self.used_results(), strict=True)
-        self.results = tuple([kept(results[n]) if n < len(results) and is_used else (None, 0) for n, is_used in used])
+        self.results = tuple([_kept(results[n]) if n < len(results) and is_used else (None, 0) for n, is_used in used])
 
     @property
     def _needs_results(self) -> bool:
@@ -120,7 +121,7 @@ class Node(NodeBase):
             if type(tensor) is Packed:
                 tensor = tensor.tensor()
             if tensor is not None and not excluded() & AUTOGRAD and is_differentiable(tensor.dtype):
-                tensor = alias(tensor)
+                tensor = same(tensor)
                 set_edge(tensor, (self, number))
             results.append(tensor)
         return tuple(results)
@@ -274,6 +275,15 @@ class RemovableHandle:
 
     def __exit__(self, *exception: object) -> None:
         self.remove()
+
+
+def same(tensor: Any) -> Any:
+    """The same elements without history: as the class says where the tensor stands for others."""
+    return detached(tensor) if dispatches(type(tensor)) else alias(tensor)
+
+
+def _kept(tensor: Any) -> tuple[Any, int]:
+    return (same(tensor), *versions((tensor,))) if dispatches(type(tensor)) else kept(tensor)
 
 
 def is_differentiable(dtype: Any) -> bool:

@@ -14,7 +14,8 @@ from .._handle import ModeBase, excluded, with_keys
 from .keys import KEY_BITS
 
 _META = KEY_BITS["meta"]
-_DESCRIBED = _META | KEY_BITS["sparse"]
+_WRAPPER = KEY_BITS["wrapper"]
+_DESCRIBED = _META | KEY_BITS["sparse"] | _WRAPPER
 """Those of handles that only describe what they are the handles of."""
 _DEFAULT = KEY_BITS["device"]
 """Excluded where factories make tensors on `meta` if no device is named."""
@@ -113,7 +114,7 @@ def available(value: Any) -> device:
 def is_meta(tensor: Any) -> bool:
     """True if the tensor has no elements."""
     keys = lib.keys(tensor._h) & _DESCRIBED
-    return keys == _META or (keys != 0 and tensor.device is META)
+    return keys == _META or (keys != 0 and not keys & _WRAPPER and tensor.device is META)
 
 
 # ---- the device of new tensors ------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ def _flatten_dict(value: Any) -> tuple[list[Any], Any]:
 
 
 def _unflatten_named(values: Any, kind: Any) -> Any:
-    return kind(*values)
+    make = getattr(kind, "_make", kind)  # results of operators are made of one sequence, as tuples are
+    return make(values)
 
 
 CONTAINERS: dict[type, Container] = {

@@ -30,6 +30,7 @@ from .old_orders import in_old_order
 from .op import FORMS, MODES, Op
 from .ops import ops
 from .subclass import overloaded_arguments, takes_part
+from .torch_dispatch import dispatches_not
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -315,5 +316,6 @@ def _signature(function: Any) -> Signature:
 
 
 set_slow_path(
-    bound, unbound, operands, describe, take_pending, warn, takes_part, dtype, Generator, memory_format, MethodType
-)
+    bound, unbound, operands, describe, take_pending, warn, takes_part, dispatches_not, dtype, Generator, memory_format,
+    MethodType,
+)  # fmt: skip

@@ -63,7 +63,9 @@ class Operators:
         name and the docstring of the property that it is, and whether that can be assigned to."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
         makes_memory = "placement" in op.types
-        op.decomposes = op.is_decomposable and not differentiable and not makes_memory and fast is None
+        op.is_differentiable = differentiable
+        op.is_implicit = op.is_decomposable and not differentiable and not makes_memory
+        op.decomposes = op.is_implicit and fast is None
         bits = tuple([kinds(each) for each in op.types])
         separate = -1 if op.separate is None else op.names.index(op.separate)
         # What has another meaning alone is not for the core to fill in.

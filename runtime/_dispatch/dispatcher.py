@@ -30,6 +30,7 @@ _ORDER = (
     "autocast",
     "autograd",
     "dispatch_mode",
+    "python",
     "conj",
     "sparse",
     "quantized",

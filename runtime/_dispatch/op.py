@@ -67,10 +67,10 @@ class Op:
 
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
-        "derivative", "family", "first", "function", "getter", "index", "inplace_argument", "lone_numbers", "name",
-        "names", "naming", "numbers", "opaque", "out", "overload", "package", "pairwise", "params", "positional",
-        "promotes", "refusal", "refused", "results", "schema", "separate", "single", "target", "types", "view",
-        "words",
+        "derivative", "family", "first", "function", "getter", "index", "inplace_argument", "is_differentiable",
+        "is_implicit", "lone_numbers", "name", "names", "naming", "numbers", "opaque", "out", "overload", "package",
+        "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "schema", "separate",
+        "single", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -175,9 +175,14 @@ class Op:
         """What calls it for a new result: `_handle.Function`."""
         self.getter: property | None = None
         """The property of class Tensor that it is; None also where there is a function besides."""
+        self.is_differentiable = False
+        """Has it a derivative of its own?"""
+        self.is_implicit = False
+        """True if its body says all, gradients among it: it has no derivative of its own, and makes no memory that is
+        told where to be."""
         self.decomposes = False
-        """True if it is known by the operators that its body calls alone: it has no derivative of its own, no call of
-        the core that computes all of it, and makes no memory that is told where to be."""
+        """True if it is known by the operators that its body calls alone: no call of the core computes all of it
+        either."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
 

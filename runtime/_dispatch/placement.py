@@ -42,7 +42,7 @@ def is_laid_out(op: Op, args: Sequence[Any]) -> bool:
 def _device_of(values: Sequence[Any], out: Any) -> device | None:
     """The device of tensors; None where there are none."""
     keys = keys_of(values, out)
-    if keys & KEY_BITS["sparse"]:  # whose handles have no memory, wherever their values are
+    if keys & (KEY_BITS["sparse"] | KEY_BITS["wrapper"]):  # whose handles have no memory, wherever their values are
         return META if any(map(is_meta, _tensors_of([*values, out]))) else CPU
     if keys & KEY_BITS["meta"]:
         return META

@@ -17,6 +17,7 @@ from .._handle import excluded, with_keys
 from .dispatcher import KEYS, redispatch, register
 from .op import Op
 from .overloads import as_called, public_function
+from .torch_dispatch import dispatches
 
 SUBCLASS = KEYS["subclass"]
 
@@ -69,6 +70,8 @@ def takes_part(value: Any) -> bool:
     kind = type(value)
     protocol = getattr(kind, "__torch_function__", None)
     if kind is Tensor or protocol is None or protocol is disabled:
+        return False
+    if getattr(protocol, "__func__", None) is torch_function and dispatches(kind):
         return False
     return isinstance(value, Tensor) or all(base.__module__.partition(".")[0] != "torch" for base in kind.__mro__)
 

@@ -18,6 +18,8 @@ from .._base.lazy_imports import load
 from .._C import lib
 from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_arrow, to_dlpack
 from .._representations.named.names import check_savable, with_names_of
+from . import wrappers
+from .wrappers import is_wrapper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -177,7 +179,11 @@ class ConversionMethods:
     # ---- copies and pickles ----
 
     def __copy__(self: Any) -> Any:
-        rebuild, arguments, *state = _reduced(self)
+        rebuild, arguments, *state = self.__reduce_ex__(2) if is_wrapper(self) else _reduced(self)
+        if rebuild is not _rebuild_tensor:
+            same = rebuild(*arguments)
+            same.__dict__.update(*state)
+            return same
         return with_names_of(rebuild(*arguments, *state), self)
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
@@ -190,7 +196,9 @@ class ConversionMethods:
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
                 "moment. Use detach() or clone() for what was computed."
             )
-        if has_backend(self):
+        if is_wrapper(self):
+            copied = wrappers.copied(self, memo)
+        elif has_backend(self):
             copied = self.detach().clone().requires_grad_(self.requires_grad)
         else:
             rebuild, (kind, storage, *geometry), *state = _reduced(self)
@@ -201,6 +209,8 @@ class ConversionMethods:
         return copied
 
     def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
+        if is_wrapper(self):
+            return wrappers.reduced(self)
         check_savable(self)
         return _reduced(self)
 

@@ -379,13 +379,17 @@ _storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictiona
 
 
 def has_backend(tensor: Any) -> bool:
-    """True if only the backend that has registered itself for the tensor's key can read its elements."""
-    return bool(lib.keys(tensor._h) & KEY_BITS["cuda"])
+    """True if only the backend that has registered itself for the tensor's key, or its class, can read its elements."""
+    return bool(lib.keys(tensor._h) & (KEY_BITS["cuda"] | KEY_BITS["wrapper"]))
 
 
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
     if has_backend(tensor):
+        if lib.keys(tensor._h) & KEY_BITS["wrapper"]:
+            raise NotImplementedError(
+                f"Cannot access storage of a tensor that stands for others: its class {type(tensor).__name__} has them"
+            )
         raise NotImplementedError(
             "Cannot access storage of a tensor with the dispatch key 'cuda': the backend of the key has its elements"
         )

@@ -19,6 +19,7 @@ from .._base.types import layout, memory_format, preserve_format, strided
 from .._C import lib
 from .._dispatch.ops import ops
 from .._dispatch.subclass import SubclassMethods, takes_part
+from .._dispatch.torch_dispatch import DispatchMethods
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .._representations.named.methods import NamesMethods
 from .._representations.named.names import names_of, set_names, with_names_of
@@ -32,6 +33,7 @@ from .quantized_methods import QuantizedMethods, as_quantized
 from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
 from .sparse_methods import SparseMethods
+from .wrappers import WrapperMethods, is_wrapper
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -46,6 +48,7 @@ __all__ = ["Tensor"]
 
 _dtype = lib.element_dtype
 _META = KEY_BITS["meta"]
+_ON_META = _META | KEY_BITS["wrapper"]
 _QUANTIZED = KEY_BITS["quantized"]
 _DESCRIBED = KEY_BITS["named"] | _QUANTIZED
 """Of tensors that have more to tell than their handles."""
@@ -57,6 +60,7 @@ class Tensor(
     AutogradMethods,
     IndexingMethods,
     ConversionMethods,
+    DispatchMethods,
     DtypeMethods,
     GeometryMethods,
     MutationMethods,
@@ -65,6 +69,7 @@ class Tensor(
     RemovedMethods,
     SparseMethods,
     SubclassMethods,
+    WrapperMethods,
     _operators.TensorMethods,
 ):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
@@ -94,7 +99,7 @@ class Tensor(
     @property
     def device(self) -> device:
         """The device of the memory: the CPU, or `meta` where there is none."""
-        return META if lib.keys(self._h) & _META else CPU
+        return META if lib.keys(self._h) & _ON_META == _META else CPU
 
     @property
     def is_meta(self) -> bool:
@@ -212,6 +217,8 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history. No graph learns of what is written to them."""
+        if is_wrapper(self):
+            return self.detach()
         same: Any = apart(self, 0)
         if lib.keys(self._h) & _DESCRIBED:
             same = with_names_of(as_quantized(same, self), self)
@@ -261,6 +268,8 @@ class Tensor(
         from .printing import tensor_text
         from .sparse_printing import sparse_text
 
+        if tensor_contents is None and is_wrapper(self):
+            tensor_contents = "..."
         if self.layout is not strided:
             return sparse_text(self, tensor_contents)
         return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)

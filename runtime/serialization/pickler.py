@@ -18,7 +18,7 @@ from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
 from .._base.types import layout
 from .._C import lib
-from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor
+from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor, _rebuild_wrapper
 from .._representations.named.names import check_savable
 from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage, has_backend, storage_of
 from .._tensor.tensor import Tensor
@@ -122,6 +122,9 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
             kind, storage, offset, sizes, strides, requires_grad = args
             args = (storage, offset, sizes, strides, requires_grad, OrderedDict())
             func, args, state = rebuild.rebuild_from_type_v2, (rebuild.rebuild_tensor_v2, kind, args, state), None
+        if func is _rebuild_wrapper:
+            args = (rebuild.rebuild_wrapper_subclass, args[0], args, state)
+            func, state = rebuild.rebuild_from_type_v2, None
         super().save_reduce(func, args, state_for_torch(obj, state), *rest, obj=obj, **more)
 
     def save_tensor(self, tensor: Any) -> None:

@@ -17,7 +17,7 @@ from .._base.handles import wrap
 from .._base.types import LAYOUTS, per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine
 from .._base.types import layout as layout_class
 from .._C import lib
-from .._rebuild import _rebuild_sparse_tensor
+from .._rebuild import _rebuild_sparse_tensor, _rebuild_wrapper
 from .._representations.quantized.quantizer import per_channel, per_tensor
 from .._representations.quantized.tensors import is_quantized, own_quantizer, with_quantizer
 from .._tensor.storage import AnyStorage
@@ -212,6 +212,14 @@ def rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
         raise UnpicklingError(f"a tensor in the file is damaged: {error}") from error
 
 
+def rebuild_wrapper_subclass(kind: Any, *arguments: Any) -> Any:
+    """A tensor that stands for others, which are its attributes."""
+    try:
+        return _rebuild_wrapper(kind, *arguments)
+    except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+        raise UnpicklingError(f"a tensor in the file is damaged: {error}") from error
+
+
 def get_layout(name: Any) -> Any:
     """A layout, by torch's name."""
     found = next((each for each in LAYOUTS if repr(each).replace("opweave", "torch", 1) == name), None)
@@ -241,6 +249,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild_meta_tensor_no_storage,
     "torch._utils._rebuild_device_tensor_from_cpu_tensor": rebuild_device_tensor_from_cpu_tensor,
     "torch._utils._rebuild_sparse_tensor": rebuild_sparse_tensor,
+    "torch._utils._rebuild_wrapper_subclass": rebuild_wrapper_subclass,
     "torch.serialization._get_layout": get_layout,
     "torch._tensor._rebuild_from_type_v2": rebuild_from_type_v2,
 }

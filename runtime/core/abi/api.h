@@ -61,6 +61,7 @@ int64_t item_i(double t); /* for kinds 0 and 1, and the bits for 3 */
 double item_d(double t);  /* for kind 2 */
 /* storage: an address; its identity is the pointer */
 uintptr_t storage_of(double t);
+void storage_make_wrapper(double t); /* of a tensor without memory: its device is the CPU from now on */
 int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
 int32_t storage_is_inference(uintptr_t storage);

@@ -274,6 +274,12 @@ double storage_tensor(uintptr_t storage, int32_t dtype) {
     return ow_pack(ow_tensor_view(s, s->data, dtype, 1, &n, &stride));
 }
 
+void storage_make_wrapper(double t) {
+    ow_tensor *self = ow_unpack(t);
+    self->storage->flags |= OW_STORAGE_WRAPPER;
+    self->keys |= ow_storage_keys(self->storage);
+}
+
 double storage_described(uintptr_t storage) {
     const ow_storage *s = storage_at(storage);
     ow_tensor *bytes = OW_CALL(1, ow_tensor_new(OW_UINT8, 1, &s->nbytes, NULL));

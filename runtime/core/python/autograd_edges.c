@@ -142,13 +142,13 @@ PyObject *ow_kept(PyObject *module, PyObject *object) {
     return same ? Py_BuildValue("(Nk)", same, (unsigned long)ow_any_tensor(same)->storage->version) : NULL;
 }
 
-/* meta(tensor): the shape, the dtype's number, and whether it has no memory. */
+/* meta(tensor): the shape, the dtype's number, and whether `meta` is its device. */
 PyObject *ow_meta(PyObject *module, PyObject *object) {
     (void)module;
     const ow_tensor *t = ow_any_tensor(object);
     if (!t) return PyErr_Format(PyExc_TypeError, "meta() takes a tensor");
     PyObject *shape = ow_shape_of(t), *dtype = shape ? PyLong_FromLong(t->dtype) : NULL;
-    PyObject *meta = dtype ? PyTuple_Pack(3, shape, dtype, ow_is_meta(t) ? Py_True : Py_False) : NULL;
+    PyObject *meta = dtype ? PyTuple_Pack(3, shape, dtype, ow_is_on_meta(t) ? Py_True : Py_False) : NULL;
     Py_XDECREF(shape);
     Py_XDECREF(dtype);
     return meta;
@@ -161,7 +161,7 @@ PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     if (!t) return PyErr_Format(PyExc_TypeError, "fits() takes a tensor and what meta() gives");
     PyObject *shape = PyTuple_GetItem(arguments[1], 0), *dtype = PyTuple_GetItem(arguments[1], 1);
     PyObject *device = PyTuple_GetItem(arguments[1], 2);
-    int fits = shape && dtype && device && PyLong_AsLong(dtype) == t->dtype && (device == Py_True) == ow_is_meta(t) && PyTuple_Size(shape) == t->ndim;
+    int fits = shape && dtype && device && PyLong_AsLong(dtype) == t->dtype && (device == Py_True) == ow_is_on_meta(t) && PyTuple_Size(shape) == t->ndim;
     for (int k = 0; fits && k < t->ndim; k++) fits = PyLong_AsLongLong(PyTuple_GetItem(shape, k)) == t->sizes[k];
     return PyErr_Occurred() ? NULL : PyBool_FromLong(fits);
 }

@@ -3,12 +3,13 @@
 #include "tensor/registry.h"
 #include "tensor_object.h"
 
-static PyObject *take_pending, *warn, *takes_part;
+static PyObject *take_pending, *warn, *takes_part, *dispatches_not;
 
 PyObject *ow_set_call_types(PyObject *const *functions, PyObject *const *classes) {
     take_pending = Py_NewRef(functions[0]);
     warn = Py_NewRef(functions[1]);
     takes_part = Py_NewRef(functions[2]);
+    dispatches_not = Py_NewRef(functions[3]);
     return ow_set_argument_types(classes);
 }
 
@@ -85,6 +86,15 @@ static int has_protocol(PyObject *value) {
     return answer == Py_True;
 }
 
+/* The keys that a tensor has by its class. */
+static uint32_t keys_of_class(PyTypeObject *type) {
+    if (ow_is_tensor_class(type)) return 0;
+    PyObject *dispatch = PyObject_GetAttrString((PyObject *)type, "__torch_dispatch__");
+    if (!dispatch) PyErr_Clear();
+    Py_XDECREF(dispatch);
+    return OW_KEY_SUBCLASS | (dispatch && dispatch != dispatches_not ? OW_KEY_PYTHON : 0);
+}
+
 /* Lists of tensors are at most two deep; a list may contain itself. */
 static uint32_t keys_of(PyObject *value, int depth) {
     if (PyTuple_Check(value) || PyList_Check(value)) {
@@ -99,7 +109,7 @@ static uint32_t keys_of(PyObject *value, int depth) {
     if (!t) return has_protocol(value) ? OW_KEY_SUBCLASS & ~ow_excluded_keys : 0;
     uint32_t keys = t->keys;
     if (ow_follows_base((const owner *)value, t)) keys |= OW_KEY_AUTOGRAD;
-    if (!ow_is_tensor_class(Py_TYPE(value))) keys |= OW_KEY_SUBCLASS;
+    keys |= keys_of_class(Py_TYPE(value));
     return keys & ~ow_excluded_keys;
 }
 

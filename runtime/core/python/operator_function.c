@@ -12,13 +12,13 @@ static PyObject *method_type; /* types.MethodType */
 
 PyObject *ow_set_slow_path(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 11) return PyErr_Format(PyExc_TypeError, "set_slow_path() takes seven functions and four classes");
+    if (n != 12) return PyErr_Format(PyExc_TypeError, "set_slow_path() takes eight functions and four classes");
     bound = Py_NewRef(arguments[0]);
     unbound = Py_NewRef(arguments[1]);
     operands = Py_NewRef(arguments[2]);
     describe = Py_NewRef(arguments[3]);
-    method_type = Py_NewRef(arguments[10]);
-    return ow_set_call_types(arguments + 4, arguments + 7);
+    method_type = Py_NewRef(arguments[11]);
+    return ow_set_call_types(arguments + 4, arguments + 8);
 }
 
 /* ---- binding ------------------------------------------------------------------------------------------------- */

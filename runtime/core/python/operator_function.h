@@ -78,9 +78,11 @@ PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *ow_produce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* A product of two tensors with histories, which becomes part of the graph; None where it is not for the quick way. */
 PyObject *ow_recorded_operands(const ow_op *op, PyObject *const *operands);
-/* set_slow_path(bound, unbound, operands, describe, take_pending, warn, takes_part, dtype, Generator, memory_format, MethodType) */
+/* set_slow_path(bound, unbound, operands, describe, take_pending, warn, takes_part, dispatches_not, dtype, Generator,
+ * memory_format, MethodType) */
 PyObject *ow_set_slow_path(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-/* What calls ask besides: take_pending(), warn(text) and takes_part(value), and the classes dtype, Generator, memory_format. */
+/* What calls ask besides: take_pending(), warn(text) and takes_part(value), the `__torch_dispatch__` of classes that have
+ * none of their own, and the classes dtype, Generator, memory_format. */
 PyObject *ow_set_call_types(PyObject *const *functions, PyObject *const *classes);
 /* Raises the pending error of the core. Returns NULL. */
 PyObject *ow_raise_pending(void);

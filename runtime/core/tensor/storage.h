@@ -26,7 +26,10 @@ _Static_assert(sizeof(ow_tensor) <= OW_HANDLE_BYTES, "the first handle must leav
 #define OW_NOWHERE ((char *)((uintptr_t)1 << 56))
 
 /* The keys of tensors in this storage. */
-static inline uint32_t ow_storage_keys(const ow_storage *s) { return s->flags & OW_STORAGE_META ? OW_KEY_META : 0; }
+static inline uint32_t ow_storage_keys(const ow_storage *s) {
+    if (!(s->flags & OW_STORAGE_META)) return 0;
+    return OW_KEY_META | (s->flags & OW_STORAGE_WRAPPER ? OW_KEY_WRAPPER : 0);
+}
 
 /* A storage whose block begins with `header` bytes, without memory in a call that infers. NULL with the error set. */
 ow_storage *ow_storage_create(int64_t nbytes, int64_t header);

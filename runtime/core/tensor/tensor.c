@@ -122,7 +122,7 @@ static void set_storage(ow_tensor *t, ow_storage *s) {
 /* All that a tensor says of its elements, but for the storage. */
 static void take_shape(ow_tensor *to, const ow_tensor *from, const ow_tensor *inline_of) {
     int is_inline = from->sizes == inline_of->inline_dims;
-    const uint32_t of_elements = OW_KEY_META | OW_KEY_CONJ;
+    const uint32_t of_elements = OW_KEY_META | OW_KEY_WRAPPER | OW_KEY_CONJ;
     to->keys = (to->keys & ~of_elements) | (from->keys & of_elements);
     to->dtype = from->dtype;
     to->ndim = from->ndim;

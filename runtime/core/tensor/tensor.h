@@ -15,6 +15,7 @@ enum {
     OW_STORAGE_INFERENCE = 4, /* made in inference mode: only there may it be written to */
     OW_STORAGE_EXPORTED = 8,  /* NumPy or another library has been given its address: it stays where it is */
     OW_STORAGE_LEFT = 16,     /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
+    OW_STORAGE_WRAPPER = 64, /* beside META: of a tensor that only stands for others, on the CPU */
     OW_STORAGE_META = 32      /* it has no memory, only the size that this would have: its tensors are on the device `meta` */
 };
 
@@ -37,6 +38,8 @@ typedef struct ow_storage {
  * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (_dispatch/dispatcher.py). */
 #define OW_KEYS(X) \
     X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(CUDA) X(SUBCLASS) \
+    X(PYTHON)   /* of no handle: of objects whose class has a `__torch_dispatch__` */ \
+    X(WRAPPER) /* beside META: the device is the CPU all the same, as the class of the tensor answers all calls */ \
     X(CONJ) /* a complex tensor is read as the conjugates of what lies in memory */ \
     X(FUNCTION_MODE) X(PROFILER) X(AUTOCAST) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
     X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
@@ -48,7 +51,7 @@ typedef struct ow_storage {
 enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
 enum { OW_KEYS(OW_KEY_BIT) };
 /* Those of tensors whose memory does not hold their elements, or is not the CPU's. */
-enum { OW_ELSEWHERE = OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA | OW_KEY_CONJ };
+enum { OW_ELSEWHERE = OW_KEY_WRAPPER | OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA | OW_KEY_CONJ };
 /* Those that every handle of the same elements has, as they say how these are read. (Quantizers are objects of Python.) */
 enum { OW_OF_ELEMENTS = OW_KEY_CUDA | OW_KEY_CONJ };
 
@@ -92,6 +95,10 @@ static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_ex
  * before they look at an element. The thread excludes the key META meanwhile, and what it allocates has no memory. */
 static inline int ow_infers(void) { return (ow_excluded_keys & OW_KEY_META) != 0; }
 static inline int ow_is_meta(const ow_tensor *t) { return (t->keys & OW_KEY_META) != 0; }
+/* 1 if `meta` is its device. */
+static inline int ow_is_on_meta(const ow_tensor *t) {
+    return (t->keys & (OW_KEY_META | OW_KEY_WRAPPER)) == OW_KEY_META;
+}
 /* 1 if factories make such tensors. */
 static inline int ow_meta_by_default(void) { return (ow_excluded_keys & OW_KEY_DEVICE) != 0; }
 /* The value of an expression that makes a call, which infers if `infers` is not 0, and else only within one that does. */
