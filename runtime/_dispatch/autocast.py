@@ -42,12 +42,13 @@ fake_quantize_per_tensor_affine fft_fft fft_fft2 fft_fftn fft_hfft fft_ifft fft_
 fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn fractional_max_pool geqrf grid_sampler hinge_embedding_loss
 huber_loss inverse kl_div l1_loss linalg_cholesky linalg_cholesky_ex linalg_cond linalg_eig linalg_eigh linalg_eigvals
 linalg_eigvalsh linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_qr
-linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve lu_solve margin_ranking_loss max_pool3d
+linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve lu lu_solve margin_ranking_loss max_pool3d
 max_unpool mse_loss multi_margin_loss multilabel_margin_loss nanquantile nll_loss orgqr ormqr pinverse poisson_nll_loss
 polar prod qr quantile smooth_l1_loss soft_margin_loss stft svd trace triangular_solve triplet_margin_loss
 view_as_complex
 """
-"""Computed in float32; of `fractional_max_pool` and `max_unpool` images and volumes."""
+"""Computed in float32; of `fractional_max_pool` and `max_unpool` images and volumes. In torch's list `lu` is
+`_lu_with_info`."""
 _WIDEST = "cat index_copy stack"
 """Computed in the widest format of their tensors."""
 _KERNELS = "bilinear cross linalg_cross linalg_matrix_exp matrix_exp"

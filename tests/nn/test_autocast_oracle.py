@@ -1,6 +1,6 @@
 """autocast as it is set without a block, and beside blocks; formats of layers and of what is made of several operators.
 
-The formats of the operators are compared in tests/ops/test_sample_inputs_oracle.py.
+The formats of all functions are compared in tests/ops/test_autocast_formats_oracle.py.
 """
 
 from __future__ import annotations
