@@ -58,8 +58,8 @@ def test_random_calls_in_a_process_of_their_own(first: int, count: int) -> None:
 
 @pytest.mark.parametrize("first", [0, 2_500])
 def test_hostile_calls(first: int) -> None:
-    """`.ci/run hostile` makes more of them; a million: `python tests/hostile.py 1000000`."""
-    done = python(str(TESTS / "hostile.py"), "2500", str(first), timeout=600)
+    """`.ci/run hostile` makes more of them; a million: `python tests/hostile 1000000`."""
+    done = python(str(TESTS / "hostile"), "2500", str(first), timeout=600)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert done.stdout == "2500 calls, 0 failed\n"
 

@@ -13,42 +13,23 @@ import random
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import opweave as ow
 import pytest
+from harness.damage import archived, damage, look, saved
 from opweave._base.memory import max_memory_allocated, memory_allocated, reset_peak_memory_stats
-from opweave.serialization.archive_writer import ArchiveWriter
 from opweave.serialization.checksums import checksum
 
 FAMILY = (pickle.UnpicklingError, RuntimeError, ValueError, EOFError)
 """What `load` raises for such files."""
 
 
-def saved(obj: Any, **options: Any) -> bytes:
-    file = io.BytesIO()
-    ow.save(obj, file, **options)
-    return file.getvalue()
-
-
 def content() -> Any:
     x = ow.arange(6.0).reshape(2, 3)
     return {"x": x, "row": x[1], "p": ow.nn.Parameter(ow.ones(2, dtype=ow.float64)), "n": [1, 2.5, (None, "text")],
             "u": ow.ones(2, dtype=ow.uint16), "o": collections.OrderedDict(a=ow.tensor([1j]).conj())}  # fmt: skip
-
-
-def archived(pickled: bytes, storages: dict[str, bytes] | None = None, **records: bytes) -> bytes:
-    """A file with this pickle."""
-    file = io.BytesIO()
-    archive = ArchiveWriter(file.write, "archive")
-    archive.record("data.pkl", pickled)
-    for name, data in {".format_version": b"1", "byteorder": b"little", **records}.items():
-        archive.record(name, data)
-    for key, data in (storages or {}).items():
-        archive.record(f"data/{key}", data)
-    archive.finish()
-    return file.getvalue()
 
 
 def load(data: bytes, **options: Any) -> Any:
@@ -330,39 +311,10 @@ def test_parts_of_storages_in_the_old_format() -> None:
 # ---- mutations ----------------------------------------------------------------------------------------------
 
 MUTATIONS = 10_000
-Mutation = Callable[[random.Random, bytearray], object]
-
-
-def flip(rng: random.Random, data: bytearray) -> None:
-    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-
-
-def overwrite(rng: random.Random, data: bytearray) -> None:
-    data[rng.randrange(len(data))] = rng.choice(b"\0\1\x7f\xff\x80.()}]RQbtsuqhKNX\x81\x85\x86\x87\x8a")
-
-
-def widen(rng: random.Random, data: bytearray) -> None:
-    place = rng.randrange(len(data))
-    data[place : place + 4] = rng.choice((b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", bytes(4)))
-
-
-def cut(rng: random.Random, data: bytearray) -> None:
-    place = rng.randrange(len(data))
-    del data[place : place + rng.randrange(1, 9)]
-
-
-def repeat(rng: random.Random, data: bytearray) -> None:
-    place, source = rng.randrange(len(data)), rng.randrange(len(data))
-    data[place:place] = data[source : source + rng.randrange(1, 40)]
-
-
-def truncate(rng: random.Random, data: bytearray) -> None:
-    del data[rng.randrange(len(data)) :]
 
 
 def mutated(count: int) -> Iterator[tuple[int, bytes]]:
     """Files with a few mutations: of the file, or of its pickle with what is around it made to fit."""
-    ways: tuple[Mutation, ...] = (flip, overwrite, widen, cut, repeat, truncate)
     whole, old = saved(content()), saved(content(), _use_new_zipfile_serialization=False)
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         records = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
@@ -371,27 +323,8 @@ def mutated(count: int) -> Iterator[tuple[int, bytes]]:
         rng = random.Random(seed)
         kind = seed % 4
         data = bytearray((records["data.pkl"], records["data.pkl"], whole, old)[kind])
-        for _ in range(rng.choice((1, 1, 2, 4))):
-            if data:
-                rng.choice(ways)(rng, data)
+        damage(rng, data)
         yield seed, archived(bytes(data), storages) if kind < 2 else bytes(data)
-
-
-def look(value: Any) -> None:
-    """Reads every tensor, which ends the process where one reaches beyond its memory."""
-    seen, waiting = set(), [value]
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if isinstance(each, ow.Tensor):
-            if not each.is_meta and each.numel() < 10_000:
-                each.detach().tolist()
-        elif isinstance(each, dict):
-            waiting += [*each, *each.values()]
-        elif isinstance(each, (list, tuple, set)):
-            waiting += each
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -2,79 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import opweave as ow
 import pytest
+from harness.capsules import BFLOAT, COMPLEX, Maker
 from opweave.utils import dlpack
-
-INT, UINT, FLOAT, BFLOAT, COMPLEX, BOOL = 0, 1, 2, 4, 5, 6
-
-
-class Tensor(ctypes.Structure):
-    """DLTensor."""
-
-    _fields_ = [
-        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
-    ]  # fmt: skip
-
-
-class Versioned(ctypes.Structure):
-    """DLManagedTensorVersioned."""
-
-    _fields_ = [
-        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", Tensor),
-    ]  # fmt: skip
-
-
-class Plain(ctypes.Structure):
-    """DLManagedTensor."""
-
-    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
-
-
-DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-new_capsule: Any = ctypes.pythonapi.PyCapsule_New
-new_capsule.restype = ctypes.py_object
-new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
 @pytest.fixture
-def capsule() -> Iterator[Callable[..., Any]]:
-    """What makes a capsule over eight float32 from 0 on, but for what is said otherwise."""
-    kept: list[Any] = []
-    deleted: list[int] = []
-    delete = DELETER(lambda address: deleted.append(address))
-
-    def make(shape: Any = (8,), strides: Any = None, versioned: bool = True, **facts: Any) -> Any:
-        memory = np.arange(8, dtype="f4")
-        lists = [None if each is None else (ctypes.c_int64 * len(each))(*each) for each in (shape, strides)]
-        pointers = [None if each is None else ctypes.addressof(each) for each in lists]
-        described = {
-            "data": memory.ctypes.data, "device_type": 1, "code": FLOAT, "bits": 32, "lanes": 1,
-            "ndim": 0 if shape is None else len(shape), "shape": pointers[0], "strides": pointers[1], **facts,
-        }  # fmt: skip
-        tensor = Tensor(**{name: value for name, value in described.items() if name in dict(Tensor._fields_)})
-        function = ctypes.cast(delete, ctypes.c_void_p)
-        managed = (
-            Versioned(facts.get("major", 1), 1, None, function, facts.get("flags", 0), tensor)
-            if versioned
-            else Plain(tensor, None, function)
-        )
-        kept.extend((memory, lists, managed))
-        name = b"dltensor_versioned" if versioned else b"dltensor"
-        kept.append(name)
-        return new_capsule(ctypes.addressof(managed), name, None)
-
-    make.deleted = deleted  # type: ignore[attr-defined]
-    yield make
-    del make
+def capsule() -> Maker:
+    return Maker()
 
 
 @pytest.mark.parametrize("versioned", [False, True])
