@@ -23,7 +23,8 @@ MODULES = (
 LEFT_OUT = frozenset(
     ("set_flush_denormal", "set_default_dtype", "set_printoptions", "set_num_threads", "save", "load", "from_file",
      "set_default_tensor_type", "set_anomaly_enabled", "set_autocast_enabled", "set_autocast_cpu_enabled",
-     "set_autocast_dtype", "set_autocast_cpu_dtype", "check_sparse_tensor_invariants", "register_kl", "__enter__",
+     "set_autocast_dtype", "set_autocast_cpu_dtype", "check_sparse_tensor_invariants", "register_kl",
+     "set_grad_enabled", "__enter__",
      "Transformer", "TransformerEncoder", "TransformerDecoder", "RNNBase", "RNN", "LSTM", "GRU")
 )  # fmt: skip
 """What changes how everybody else computes or prints, or touches files, and is tested on its own; and what makes as

@@ -110,7 +110,10 @@ def what_is_wrong(value: Any) -> str | None:
     if value.numel() and not 0 <= lowest <= reach < max(memory // value.element_size(), 1):
         return f"elements {lowest} to {reach} of {memory} bytes: {value.dtype} {tuple(value.shape)} {value.stride()}"
     if value.numel() <= 10**5:
-        value.detach().clone()
+        try:
+            value.detach().clone()
+        except Exception as error:
+            return f"cannot be copied: {type(error).__name__}: {error}"
     return None
 
 
