@@ -7,7 +7,7 @@ over shapes and strides, whose only integers are int64, it is int64 (`lower_inte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,7 @@ from .errors import ExpressionError, raise_all
 from .functions import FUNCTIONS, ROWS, Function, Rule
 from .parse import parse
 from .text import symbol
-from .tree import Apply, Expr, Literal, Name, Number
+from .tree import Apply, Expr, Literal, Name, Number, names
 from .typed import Arg, Const, Node, Op, convert
 
 Env = Mapping[str, DType]
@@ -47,7 +47,7 @@ class _Value:
 
 def type_of(expr: Expr, env: Env) -> Type:
     """Dtype of the expression's value when the arguments have the compute dtypes of `env`."""
-    value = _Lowering(_arguments(env), None).visit(expr)
+    value = _Lowering(_arguments(expr, env), env, None).visit(expr)
     return Type(value.dtype, value.weak)
 
 
@@ -56,7 +56,7 @@ def lower(expr: Expr, env: Env, result: DType | None = None, native: Native | No
 
     `native(function, dtype)` is true if the target has the function, so that its definition is not used.
     """
-    value = _Lowering(_arguments(env), native).visit(expr)
+    value = _Lowering(_arguments(expr, env), env, native).visit(expr)
     if result is None:
         return value.node
     _check_assignable(expr, value, result)
@@ -68,7 +68,7 @@ def lower_integers(expr: Expr, env: Env, expected: DType | None, native: Native)
 
     If a type is `expected`, the expression must have it: bool and integers are not converted to one another.
     """
-    value = _Lowering(_arguments(env), native, INT64).visit(expr)
+    value = _Lowering(_arguments(expr, env), env, native, INT64).visit(expr)
     return value.node if expected is None else _expected(expr, value, expected)
 
 
@@ -104,11 +104,13 @@ def _check_assignable(expr: Expr, value: _Value, result: DType) -> None:
     raise ExpressionError.at(expr.span, message, help)
 
 
-def _arguments(env: Env) -> dict[str, _Value]:
-    for name, dtype in env.items():
+def _arguments(expr: Expr, env: Env) -> dict[str, _Value]:
+    """The names that an expression uses, which may be few of those that are known."""
+    used = {name: env[name] for name in names(expr) if name in env}
+    for name, dtype in used.items():
         if not dtype.compute:
             raise ValueError(f"{name}: {dtype} has no kernels; compute in {dtype.opmath}")
-    return {name: _Value(Arg(dtype, name), weak=False) for name, dtype in env.items()}
+    return {name: _Value(Arg(dtype, name), weak=False) for name, dtype in used.items()}
 
 
 @cache
@@ -117,8 +119,11 @@ def _definition(text: str) -> Expr:
 
 
 class _Lowering:
-    def __init__(self, values: Mapping[str, _Value], native: Native | None, integer: DType = INT32) -> None:
+    def __init__(
+        self, values: Mapping[str, _Value], known: Collection[str], native: Native | None, integer: DType = INT32
+    ) -> None:
         self.values = values
+        self.known = known
         self.native = native
         self.integer = integer
         self.done: dict[Expr, _Value] = {}
@@ -131,7 +136,7 @@ class _Lowering:
     def _visit(self, expr: Expr) -> _Value:
         if isinstance(expr, Name):
             if expr.name not in self.values:
-                help = suggest(expr.name, self.values)
+                help = suggest(expr.name, self.known)
                 raise ExpressionError.at(expr.span, f"unknown name '{expr.name}'", help)
             return self.values[expr.name]
         if isinstance(expr, Literal):
@@ -185,7 +190,7 @@ class _Lowering:
         text = function.definition(dtype)
         if text is not None and not (self.native and self.native(function.name, dtype)):
             params = {param: _Value(node, weak) for param, node in zip(function.params, operands, strict=True)}
-            value = _Lowering(params, self.native).visit(_definition(text)).node
+            value = _Lowering(params, params, self.native).visit(_definition(text)).node
             # A definition may give real numbers for complex operands; otherwise the rule decides the dtype.
             return _Value(value if dtype.is_complex else convert(value, result), weak)
         if function.name == "pow" and isinstance(operands[1], Const) and _is_product(operands[1].value, result):

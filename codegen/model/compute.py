@@ -166,7 +166,14 @@ class Compute:
         return frozenset((*self.names, *self.ranges))
 
     def index(self, tree: Expr) -> Index:
-        return index(tree, self.all_variables, frozenset(self.uniforms))
+        if tree not in self._indices:
+            self._indices[tree] = index(tree, self.all_variables, frozenset(self.uniforms))
+        return self._indices[tree]
+
+    @cached_property
+    def _indices(self) -> dict[Expr, Index]:
+        """What is known of indices that were asked for, as each is several times."""
+        return {}
 
     def depends(self, tree: Expr, variable: str) -> bool:
         """Does the value depend on an index variable?"""

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify
 from ..expr.affine import ONE, ZERO, product, total
-from ..expr.atoms import Atoms, Carrier, Fold, Range, Read, within
+from ..expr.atoms import Atoms, Carrier, Fold, Integer, Range, Read, within
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import chosen
 from ..expr.lower import lower_integers
@@ -49,6 +50,8 @@ class _Scatter:
         self.atoms = Atoms()
         self.carrier = Carrier(body.atoms, self.atoms)
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
+        self.bounded: list[Range] = []
+        """The ranges whose bounds depend on other variables: their positions are some of those of a wider range."""
 
     def bodies(self, found: Sequence[Path]) -> tuple[Compute, Compute]:
         ranges = self._checked(summed(found[0]))
@@ -58,14 +61,52 @@ class _Scatter:
         first = {each.name: total(Name(each.name), each.first) for each in ranges if each.first != ZERO}
         known = [(path, *self._values(path, first)) for path in found]
         terms = chosen(_ELEMENT, [self._term(*each) for each in known])
-        places = chosen(_ELEMENT, [self._carried(self._place(path.read), values) for path, values, _ in known])
+        places = chosen(_ELEMENT, [self._position_at(path.read, values) for path, values, _ in known])
+        for each in self._within():
+            places = Apply("where", (self._carried(each, first), places, ZERO))
         return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
 
     def _checked(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+        """The ranges of the terms, whose bounds are the same in the whole call."""
+        known: dict[str, tuple[Expr, Expr]] = {name: (ZERO, self._count(size)) for name, size in self.body.variables}
+        found = []
         for each in ranges:
-            if not names(each.first) | names(each.stop) <= self.body.uniforms.keys():
-                raise NoAdjointError(f"the range of '{each.name}' depends on other variables")
-        return ranges
+            first, stop = self._extreme(each, each.first, known, -1), self._extreme(each, each.stop, known, 1)
+            if (first, stop) != (each.first, each.stop):
+                self.bounded.append(each)
+                stop = Apply("maximum", (first, stop))
+            wide = Range(each.name, first, stop)
+            known[each.name] = (wide.first, wide.stop)
+            found.append(wide)
+        return tuple(found)
+
+    def _extreme(self, bounds: Range, tree: Expr, known: Mapping[str, tuple[Expr, Expr]], sign: int) -> Expr:
+        """The least (-1) or the greatest (1) value of a bound."""
+        if names(tree) <= self.body.uniforms.keys():
+            return tree
+        index = self.body.index(tree)
+        if index.affine is None or index.divisor != ONE:
+            raise NoAdjointError(f"the range of '{bounds.name}' depends on other variables")
+        result = index.affine.rest
+        for name, factor in index.affine.factors:
+            if not isinstance(factor, Literal) or name not in known:
+                raise NoAdjointError(f"the range of '{bounds.name}' depends on other variables")
+            first, stop = known[name]
+            last = total(stop, Literal(-1))
+            result = total(result, product(last if factor.value * sign > 0 else first, factor))
+        return result
+
+    def _count(self, size: Size) -> Expr:
+        if size.number is not None:
+            return Literal(size.number)
+        return Name(uniform_name(size.geometry or size_of(size.tensor, size.dim), self.uniforms))
+
+    def _within(self) -> list[Expr]:
+        """The conditions that variables are in their ranges, where these depend on others."""
+        conditions: list[Expr] = []
+        for each in self.bounded:
+            conditions += [Apply("ge", (Name(each.name), each.first)), Apply("lt", (Name(each.name), each.stop))]
+        return conditions
 
     def _values(self, path: Path, first: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], list[Expr]]:
         """What variables of reductions are: those of sums begin with 0, those of extrema follow from the positions that
@@ -78,6 +119,8 @@ class _Scatter:
                 inner: Expr = ONE
                 for bounds in reversed(fold.ranges):
                     extent = self._carried(_extent_of(bounds), values)
+                    if not isinstance(extent, Literal):
+                        extent = Apply("maximum", (extent, ONE))  # of an empty range nothing has been chosen
                     place = Apply("remainder", (Apply("floor_divide", (position, inner)), extent))
                     values[bounds.name] = total(place, self._carried(bounds.first, values))
                     inner = product(inner, extent)
@@ -97,7 +140,7 @@ class _Scatter:
         grad = Read(self.grad, tuple(map(Name, self.body.names)), self.body.batched)
         derivative = self._carried(path.derivative, values)
         term = simplify(Apply("mul", (Name(self.atoms.name(grad)), derivative)))
-        conditions = [each.condition for each in path.folds if each.condition is not None]
+        conditions = [*self._within(), *(each.condition for each in path.folds if each.condition is not None)]
         rule = self.body.outside.get(self.target, Border.ERROR)
         if rule is Border.SKIP or not isinstance(rule, Border):
             conditions += self._inside(path.read)
@@ -114,6 +157,11 @@ class _Scatter:
             if not self.body.is_inside(read, dim):
                 yield Apply("ge", (tree, ZERO))
                 yield Apply("lt", (tree, self._extent(read, dim)))
+
+    def _position_at(self, read: Read, values: Mapping[str, Expr]) -> Expr:
+        """The place in terms of positions of the gradient; a number alone would be one of any dtype."""
+        place = self._carried(self._place(read), values)
+        return Name(self.atoms.name(Integer(place))) if isinstance(place, Literal) else place
 
     def _place(self, read: Read) -> Expr:
         place: Expr = ZERO
@@ -155,6 +203,10 @@ class _Scatter:
         known = tuple((name, self._known(size, name, given)) for name, size in sizes)
         result = replace(self.body.results[0], tree=tree, name="value")
         made = following(self.body, result, self.atoms, known, self.uniforms)
+        if self.bounded:
+            # What is read where variables are not in their ranges counts for nothing; all else has been read before.
+            inside = {name: 0.0 for name in made.tensors if made.outside.get(name, Border.ERROR) is Border.ERROR}
+            made = replace(made, outside=MappingProxyType({**made.outside, **inside}))
         return unrolled(made, loosely)
 
     def _known(self, size: Size, name: str, given: set[str]) -> Size:

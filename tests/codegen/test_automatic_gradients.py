@@ -64,6 +64,24 @@ value[i]: xy / sqrt(xx * yy)
 outside: error
 """,
     ),
+    "causal softmax with slopes": (
+        {"s": (3, 3), "m": (1,)},
+        """
+let:
+  top: max(s[i, k] - m[0] * (i - k) for k in range(i + 1))
+  total: sum(exp(s[i, k] - m[0] * (i - k) - top) for k in range(i + 1))
+value[i, j]: exp(s[i, j] - m[0] * (i - j) - top) / total if j <= i else 0
+outside: error
+""",
+    ),
+    "greatest products of triangles": (
+        {"x": (4,)},
+        """
+size: {i: x.size(0)}
+value[i]: sum(max(x[a] * x[k] for a in range(k, i + 1)) for k in range(1, i + 1))
+outside: error
+""",
+    ),
     "ratios of what is inside": (
         {"x": (5,)},
         """

@@ -47,9 +47,7 @@ def entry(folder: Path, value: str, word: str = "j") -> dict[str, Operator]:
     apart=st.sampled_from(WORDS),
     seed=st.integers(0, 1000),
 )
-def test_names_of_variables_mean_nothing(
-    tmp_path: Path, case: str, words: list[str], apart: str, seed: int
-) -> None:
+def test_names_of_variables_mean_nothing(tmp_path: Path, case: str, words: list[str], apart: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     x, grad = generator.uniform(0.5, 2, (3, 4)), generator.standard_normal(3)
     operators = entry(tmp_path, case.format(A=words[0], B=words[1], C=apart), words[2])

@@ -150,7 +150,7 @@ class Loops(Inside):
         yield from inner
         if self.lane_range is not None:
             for name, each in group.items():
-                dtype = self.body.value_dtype(each, self.env)
+                dtype = self._fold_dtype(each)
                 value = self._joined(each, dtype, f"{name}[lane]", f"{name}[lane + half]")
                 yield Statement(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
 
@@ -192,7 +192,7 @@ class Loops(Inside):
         return Loop(name, own_first, own_stop, tuple(inner), tuple(before))
 
     def _start(self, name: str, fold: Fold) -> Iterator[Node]:
-        ctype, start = self.body.value_dtype(fold, self.env).c_type, self._identity(fold)
+        ctype, start = self._fold_dtype(fold).c_type, self._identity(fold)
         yield self._array(ctype, name, start)
         if fold.reduction in POSITIONS:
             yield self._array("int64_t", f"{name}_at", "-1")
@@ -239,7 +239,7 @@ class Loops(Inside):
         return part
 
     def _combine(self, name: str, fold: Fold, kept: str) -> Iterator[str]:
-        dtype, target = self.body.value_dtype(fold, self.env), f"{name}[{self.place}]"
+        dtype, target = self._fold_dtype(fold), f"{name}[{self.place}]"
         if fold.reduction in POSITIONS:
             emitted = self._emit(fold.value, dtype, f"{name}_")
             yield from emitted.statements
@@ -276,7 +276,7 @@ class Loops(Inside):
         return None
 
     def _identity(self, fold: Fold) -> str:
-        dtype = self.body.value_dtype(fold, self.env)
+        dtype = self._fold_dtype(fold)
         if fold.reduction in ("max", "argmax", "min", "argmin"):
             return identity(End.LOWEST if "max" in fold.reduction else End.HIGHEST, dtype)
         return c_number(int(fold.reduction in ("prod", "all")), dtype)

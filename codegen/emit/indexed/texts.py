@@ -51,6 +51,13 @@ class Texts:
         """The subscripts of variables of lanes."""
         self.same: dict[str, str] = {}
         """Reductions whose values others find."""
+        self._fold_dtypes: dict[Fold, DType] = {}
+
+    def _fold_dtype(self, fold: Fold) -> DType:
+        """The dtype in which the values of a reduction are combined."""
+        if fold not in self._fold_dtypes:
+            self._fold_dtypes[fold] = self.body.value_dtype(fold, self.env)
+        return self._fold_dtypes[fold]
 
     def _phases(self) -> Expr | None:
         """The divisor of indices along the line: positions that leave the same remainder are a line of their own, along
