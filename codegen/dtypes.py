@@ -7,6 +7,7 @@ need from the fields and never list dtypes themselves.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -30,7 +31,86 @@ class Kind(enum.Enum):
         return _CATEGORIES[self]
 
 
+_DLPACK_CODES = {Kind.SIGNED: 0, Kind.UNSIGNED: 1, Kind.FLOATING: 2, Kind.COMPLEX: 5, Kind.BOOL: 6}
 _CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2, Kind.COMPLEX: 3, Kind.LIST: 4}
+
+
+class Specials(enum.Enum):
+    """What a floating format has besides finite numbers."""
+
+    IEEE = "infinities and NaN have the largest exponent"
+    FN = "no infinity; NaN are the numbers without a sign bit that are all ones, and their negatives"
+    FNUZ = "no infinity and no negative zero, whose bits are NaN"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary floating format: numbers are ± significand · 2 ** exponent, and subnormal ones where it has a sign."""
+
+    bits: int
+    precision: int
+    """Bits of the significand, with the one that is not stored."""
+    bias: int
+    """What the stored exponent exceeds that of a number by."""
+    specials: Specials = Specials.IEEE
+    signed: bool = True
+    """False: neither negative numbers nor zero. The format holds powers of two alone."""
+    saturates: bool = False
+    """True if numbers beyond the range, also infinite ones, become the largest one rather than infinity or NaN."""
+
+    @property
+    def magnitudes(self) -> int:
+        """How many codes there are without the sign bit."""
+        return 1 << (self.bits - self.signed)
+
+    @property
+    def stored(self) -> int:
+        """Bits of the significand that are stored."""
+        return self.precision - 1
+
+    @property
+    def largest_code(self) -> int:
+        """That of the largest finite number."""
+        last = 1 << self.stored if self.specials is Specials.IEEE else int(self.specials is Specials.FN)
+        return self.magnitudes - 1 - last
+
+    @property
+    def overflow_code(self) -> int:
+        """That of positive numbers beyond the range."""
+        if self.saturates:
+            return self.largest_code
+        return self.largest_code + 1 if self.specials is Specials.IEEE else self.nan_code
+
+    @property
+    def nan_code(self) -> int:
+        """That of the NaN that conversions give, without a sign."""
+        return self.magnitudes if self.specials is Specials.FNUZ else self.magnitudes - 1
+
+    def value(self, code: int) -> float:
+        """The number that a code stands for."""
+        magnitude = code & (self.magnitudes - 1)
+        exponent, fraction = divmod(magnitude, 1 << self.stored)
+        if self.specials is Specials.FNUZ and code == self.nan_code:
+            return math.nan
+        if magnitude > self.largest_code:
+            is_nan = fraction or self.specials is Specials.FN
+            return math.nan if is_nan else math.copysign(math.inf, self.magnitudes - code - 1)
+        normal = exponent > 0 or not self.signed
+        significand = fraction + (normal << self.stored)
+        number = math.ldexp(significand, (exponent if normal else 1) - self.bias - self.stored)
+        return -number if code >= self.magnitudes else number
+
+    @property
+    def largest(self) -> float:
+        return self.value(self.largest_code)
+
+    @property
+    def lowest(self) -> float:
+        return -self.largest if self.signed else self.value(0)
+
+    @property
+    def smallest_normal(self) -> float:
+        return self.value(1 << self.stored if self.signed else 0)
 
 
 @dataclass(frozen=True)
@@ -50,6 +130,13 @@ class DType:
     opmath_name: str | None = None
     method: str | None = None
     """The method of Tensor that converts to it, or None."""
+    format: Format | None = None
+    """That of a floating dtype."""
+    dlpack: int | None = None
+    """Its code in DLPack; None: that of its kind."""
+    promotes: bool = True
+    """False for dtypes to be stored and converted: they combine with no other one, and operators take them only where
+    their entries name them."""
 
     @property
     def opmath(self) -> DType:
@@ -91,6 +178,34 @@ class DType:
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @property
+    def is_signed(self) -> bool:
+        """True if it has negative numbers."""
+        return self.format.signed if self.format else self.kind in (Kind.SIGNED, Kind.COMPLEX)
+
+    @property
+    def dlpack_code(self) -> int:
+        return _DLPACK_CODES[self.kind] if self.dlpack is None else self.dlpack
+
+    @property
+    def is_narrow(self) -> bool:
+        """True for a floating dtype of so few bits that tables have all its numbers."""
+        return self.is_floating and self.bits == 8
+
+    @property
+    def cpp_name(self) -> str:
+        """The type of torch's elements as its sources call it, and messages about numbers that do not fit."""
+        if self.is_complex:
+            return f"c10::complex<{self.to_real.cpp_name}>"
+        if self.is_floating and not self.compute:
+            return f"c10::{self.scalar_name}"
+        return {BOOL: "bool", INT32: "int"}.get(self, self.c_type)
+
+    @property
+    def cpp_type(self) -> str:
+        """The same as C++ spells it out, which other messages have."""
+        return _CPP_TYPES.get(self.c_type, self.c_type) if self.is_integer else self.cpp_name
+
+    @property
     def is_list(self) -> bool:
         return self.kind is Kind.LIST
 
@@ -126,11 +241,19 @@ INT8 = DType("int8", 5, "int8_t", 1, _S, "i8", "int8", "Char", (), None, "char")
 INT16 = DType("int16", 6, "int16_t", 2, _S, "i16", "int16", "Short", ("short",), None, "short")
 INT32 = DType("int32", 7, "int32_t", 4, _S, "i32", "int32", "Int", ("int",), None, "int")
 INT64 = DType("int64", 8, "int64_t", 8, _S, "i64", "int64", "Long", ("long",), None, "long")
-FLOAT16 = DType("float16", 9, "uint16_t", 2, _F, "f16", "float16", "Half", ("half",), "float32", "half")
+FLOAT16 = DType(
+    "float16", 9, "uint16_t", 2, _F, "f16", "float16", "Half", ("half",), "float32", "half", Format(16, 11, 15)
+)
 # NumPy has no bfloat16.
-BFLOAT16 = DType("bfloat16", 10, "uint16_t", 2, _F, "bf16", None, "BFloat16", (), "float32", "bfloat16")
-FLOAT32 = DType("float32", 11, "float", 4, _F, "f32", "float32", "Float", ("float",), None, "float")
-FLOAT64 = DType("float64", 12, "double", 8, _F, "f64", "float64", "Double", ("double",), None, "double")
+BFLOAT16 = DType(
+    "bfloat16", 10, "uint16_t", 2, _F, "bf16", None, "BFloat16", (), "float32", "bfloat16", Format(16, 8, 127), 4
+)
+FLOAT32 = DType(
+    "float32", 11, "float", 4, _F, "f32", "float32", "Float", ("float",), None, "float", Format(32, 24, 127)
+)
+FLOAT64 = DType(
+    "float64", 12, "double", 8, _F, "f64", "float64", "Double", ("double",), None, "double", Format(64, 53, 1023)
+)
 # NumPy and C have no complex halves either: one is stored as a pair of halves.
 COMPLEX32 = DType("complex32", 13, "ow_complex32", 4, _C, "c32", None, "ComplexHalf", ("chalf",), "complex64", "chalf")
 COMPLEX64 = DType(
@@ -139,6 +262,37 @@ COMPLEX64 = DType(
 COMPLEX128 = DType(
     "complex128", 15, "double _Complex", 16, _C, "c128", "complex128", "ComplexDouble", ("cdouble",), None, "cdouble"
 )
+
+
+def _narrow(code: int, name: str, dlpack: int, format: Format) -> DType:
+    """A dtype of eight bits: name, C and NumPy spellings follow from that of its format."""
+    return DType(
+        *(f"float8_{name}", code, "uint8_t", 1, _F, name, None, f"Float8_{name}"),
+        opmath_name="float32",
+        format=format,
+        dlpack=dlpack,
+        promotes=False,
+    )
+
+
+NARROW = (
+    _narrow(16, "e5m2", 12, Format(8, 3, 15)),
+    _narrow(17, "e4m3fn", 10, Format(8, 4, 7, Specials.FN, saturates=True)),
+    _narrow(18, "e5m2fnuz", 13, Format(8, 3, 16, Specials.FNUZ)),
+    _narrow(19, "e4m3fnuz", 11, Format(8, 4, 8, Specials.FNUZ)),
+    _narrow(20, "e8m0fnu", 14, Format(8, 1, 127, Specials.FN, signed=False)),
+)
+"""Formats of eight bits, in which quantized weights and their scales are stored."""
+_CPP_TYPES = {
+    "uint8_t": "unsigned char",
+    "uint16_t": "short unsigned int",
+    "uint32_t": "unsigned int",
+    "uint64_t": "long unsigned int",
+    "int8_t": "signed char",
+    "int16_t": "short int",
+    "int32_t": "int",
+    "int64_t": "long int",
+}
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 
 INT_LIST = DType("int64[]", -1, "ow_list", 8, Kind.LIST, "list", None, "")
@@ -147,6 +301,7 @@ INT_LIST = DType("int64[]", -1, "ow_list", 8, Kind.LIST, "list", None, "")
 _ROWS = (
     *(BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64),
     *(FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX32, COMPLEX64, COMPLEX128),
+    *NARROW,
 )
 
 DTYPES: Mapping[str, DType] = MappingProxyType({dtype.name: dtype for dtype in _ROWS})
@@ -163,13 +318,16 @@ def lookup(name: str) -> DType | None:
 
 
 def _select(*kinds: Kind) -> frozenset[DType]:
-    return frozenset(dtype for dtype in DTYPES.values() if dtype.kind in kinds)
+    return frozenset(dtype for dtype in DTYPES.values() if dtype.kind in kinds and dtype.promotes)
+
+
+EVERY_DTYPE = frozenset(DTYPES.values())
 
 
 DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
     {
-        "any": frozenset(DTYPES.values()),
-        "all": frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex),
+        "any": _select(*Kind),
+        "all": _select(*(kind for kind in Kind if kind is not Kind.COMPLEX)),
         "bool": _select(Kind.BOOL),
         "signed": _select(Kind.SIGNED),
         "unsigned": _select(Kind.UNSIGNED),
@@ -180,9 +338,10 @@ DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
         "integral_and_bool": _select(Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED),
         "lapack": frozenset(DTYPES[name] for name in ("float32", "float64", "complex64", "complex128")),
         "half": frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating and dtype.itemsize == 2),
+        "float8": frozenset(NARROW),
     }
 )
-"""The classes that ops.yaml may name in place of a dtype."""
+"""The classes that ops.yaml may name in place of a dtype. Dtypes that do not promote are in none but their own."""
 
 
 def lookup_class(name: str) -> frozenset[DType] | None:
@@ -203,9 +362,11 @@ def ordered(dtypes: frozenset[DType]) -> tuple[DType, ...]:
 
 def promote(first: DType, second: DType) -> DType:
     """The smallest dtype that holds both: torch.promote_types, and NumPy's rule where torch has none (it does not
-    combine integers with uint16, uint32 and uint64)."""
+    combine integers with uint16, uint32 and uint64). Raises ValueError where one of two promotes with no other one."""
     if first == second:
         return first
+    if not (first.promotes and second.promotes):
+        raise ValueError(f"{first} and {second} do not promote")
     low, high = sorted((first, second), key=lambda dtype: (dtype.kind.category, dtype.itemsize))
     if high.is_complex:
         # The dtypes of the parts are promoted; integers and bool do not affect them.
@@ -230,7 +391,7 @@ def promote_all(dtypes: list[DType]) -> DType:
 
 
 def _wider(kind: Kind, itemsize: int) -> DType:
-    wider = [dtype for dtype in DTYPES.values() if dtype.kind is kind and dtype.itemsize > itemsize]
+    wider = [dtype for dtype in _select(kind) if dtype.itemsize > itemsize]
     if not wider:
         raise ValueError(f"no {kind.value} dtype is wider than {8 * itemsize} bits")
     return min(wider, key=lambda dtype: dtype.itemsize)

@@ -37,6 +37,9 @@ _DTYPES: dict[str, dtype] = {
     "F32": EXPORTS["float32"],
     "F64": EXPORTS["float64"],
     "C64": EXPORTS["complex64"],
+    "F8_E4M3": EXPORTS["float8_e4m3fn"],
+    **{f"F8_{name.upper()}": EXPORTS[f"float8_{name}"] for name in ("e5m2", "e4m3fnuz", "e5m2fnuz")},
+    "F8_E8M0": EXPORTS["float8_e8m0fnu"],
     **{f"{kind[0].upper()}{bits}": EXPORTS[f"{kind}{bits}"] for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
 }
 """By the names in files."""

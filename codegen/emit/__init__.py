@@ -37,6 +37,7 @@ def outputs(
     has what need not be derived again."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
+        "include/ow_core_dtypes.h": dtypes.emit_header(core=True),
         "include/ow_routines.h": routines.emit(),
         "python/_dtypes.py": dtypes.emit_python(),
         "python/_dtype_names.pyi": dtypes.emit_names(),

@@ -1,10 +1,27 @@
-"""core/casts.c: a loop for every pair of dtypes, with the expression that converts between them."""
+"""core/casts.c: a loop for every pair of dtypes, with the expression that converts between them.
+
+Formats of eight bits are read from a table of their numbers, and converted to and from all other dtypes by the loops of
+float32: no loop is compiled for a pair.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from ..dtypes import COMPLEX32, COMPLEX64, DTYPES, FLOAT32, UINT64, DType
+from ..dtypes import (
+    COMPLEX32,
+    COMPLEX64,
+    DTYPE_CLASSES,
+    DTYPES,
+    FLOAT32,
+    NARROW,
+    UINT8,
+    UINT64,
+    DType,
+    Format,
+    Specials,
+)
 from .text import render
 
 
@@ -23,19 +40,64 @@ class Cast:
         return self.expression.format(value)
 
 
+@dataclass(frozen=True)
+class Narrow:
+    """Context of casts.c.j2 for a format of eight bits."""
+
+    suffix: str
+    values: tuple[str, ...]
+    """The numbers, by their codes."""
+    round: str
+    """C that converts a float32, as a format."""
+
+
 def emit() -> str:
     dtypes = tuple(DTYPES.values())
-    casts = [_cast(dst, src) for dst in dtypes for src in dtypes]
+    pairs = [(dst, src) for dst in dtypes for src in dtypes]
+    casts = [_cast(dst, src) for dst, src in pairs if not (dst.is_narrow or src.is_narrow)]
+    # The first of two steps leads to float32, the second one from there.
+    from_narrow = [(*pair, _name(pair[0], FLOAT32)) for pair in pairs if pair[1].is_narrow and not pair[0].is_narrow]
+    to_narrow = [(*pair, _name(FLOAT32, pair[1])) for pair in pairs if pair[0].is_narrow and pair[0] != pair[1]]
     table = [[_name(dst, src) for src in dtypes] for dst in dtypes]
-    return render("casts.c.j2", "codegen/dtypes.py", "casts.c", casts=casts, table=table)
+    return render(
+        *("casts.c.j2", "codegen/dtypes.py", "casts.c"),
+        casts=casts,
+        narrow=[_narrow(dtype) for dtype in NARROW],
+        from_narrow=[(_name(dst, src), src.suffix, rest) for dst, src, rest in from_narrow],
+        to_narrow=[(_name(dst, src), dst.suffix, first) for dst, src, first in to_narrow],
+        table=table,
+    )
 
 
 def _name(dst: DType, src: DType) -> str:
+    if dst == src and dst.is_narrow:
+        return _name(UINT8, UINT8)
     return f"cast_{src.suffix}_to_{dst.suffix}"
 
 
+def _narrow(dtype: DType) -> Narrow:
+    form = dtype.format
+    assert form is not None
+    values = tuple(_number(form, code) for code in range(1 << form.bits))
+    facts = [form.bias, form.largest_code, form.overflow_code, form.nan_code]
+    if form.signed:
+        facts = [form.stored, *facts, int(form.specials is not Specials.FNUZ)]
+    function = "ow_to_narrow" if form.signed else "ow_to_powers"
+    return Narrow(dtype.suffix, values, f"{function}({{0}}, {', '.join(map(str, facts))})")
+
+
+def _number(form: Format, code: int) -> str:
+    """C for the number of a code. A NaN keeps its sign and its bits of the significand."""
+    value = form.value(code)
+    sign = "-" if code > form.magnitudes else ""
+    if math.isnan(value):
+        payload = code % (1 << form.stored) << (23 - form.stored)
+        return f'{sign}__builtin_nanf("{payload:#x}")'
+    return f"{sign}__builtin_inff()" if math.isinf(value) else f"{value.hex()}f"
+
+
 def _is_half(dtype: DType) -> bool:
-    return dtype.is_floating and not dtype.compute
+    return dtype in DTYPE_CLASSES["half"]
 
 
 def _cast(dst: DType, src: DType) -> Cast:

@@ -177,4 +177,8 @@ def _results(operator: Operator) -> str:
 
 
 def dtype_bits(dtypes: frozenset[DType]) -> tuple[str, ...]:
-    return tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(dtypes))
+    # Kernels' header has no names for the dtypes that are only stored.
+    return tuple(
+        f"1u << OW_{dtype.name.upper()}" if dtype.promotes else f"1u << {dtype.code} /* {dtype} */"
+        for dtype in ordered(dtypes)
+    )

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..dtypes import DTYPES, FLOAT32, DType
+from ..dtypes import DTYPE_CLASSES, FLOAT32, DType, ordered
 from ..expr import Expr, emit_c, lower
 from ..expr.functions import FUNCTIONS, Rule
 from ..expr.kernel_text import emit_expression, variable
@@ -127,9 +127,9 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
 
 
 def _halves(operator: Operator) -> Iterator[DType]:
-    for dtype in DTYPES.values():
+    for dtype in ordered(DTYPE_CLASSES["half"]):
         resolved = operator.promotion.resolve(dtype) if dtype in operator.dtypes else ()
-        if dtype.opmath_name == "float32" and resolved == (FLOAT32, dtype):
+        if resolved == (FLOAT32, dtype):
             yield dtype
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, DType, Promotion
+from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, EVERY_DTYPE, DType, Promotion
 from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, applications, type_of
 from .computation import value_dtypes, variable_dtypes
 from .folding import Folding
 from .operator import Body, Declaration, Derivative, Elementwise, Expression, Family
 
-_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.ROUTINE, Family.COMPOSITE))
+_OTHERS_COMPUTE = frozenset((Family.VIEW, Family.COMPOSITE))
+"""Families that read no element themselves and therefore accept every dtype."""
+_MOVES = frozenset((Family.INDEXING, Family.ROUTINE))
 """Families that compute nothing themselves and therefore accept complex numbers."""
 
 
@@ -23,6 +25,8 @@ def dtypes(
 ) -> frozenset[DType]:
     """The dtypes that are accepted unless the entry says otherwise: all real ones, and the complex ones where the
     expression and its derivatives are defined for them."""
+    if declaration.family in _OTHERS_COMPUTE:
+        return EVERY_DTYPE
     if declaration.family in _MOVES:
         return DTYPE_CLASSES["any"]
     if declaration.family is Family.LAPACK:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._C import lib
-from .._dtypes import TABLE
+from .._dtypes import TABLE, Limits, Row
 from .lazy_imports import load
 from .type_names import type_name
 
@@ -21,15 +21,18 @@ class dtype:  # noqa: N801 (PyTorch's name)
     __slots__ = (
         "_name",
         "code",
+        "cpp_name",
         "is_complex",
         "is_floating_point",
         "is_integer",
         "is_signed",
         "itemsize",
+        "limits",
         "maximum",
         "method",
         "minimum",
         "numpy_name",
+        "promotes",
         "scalar_name",
         "typecode",
     )
@@ -54,6 +57,12 @@ class dtype:  # noqa: N801 (PyTorch's name)
     """Its name in NumPy; None where NumPy has no such dtype."""
     scalar_name: str
     """Its name in `FloatTensor` and the like."""
+    cpp_name: str
+    """The type of torch's elements, which messages about numbers have that do not fit."""
+    limits: Limits | None
+    """Of floating dtypes: bits of the significand, lowest and largest number, smallest normal one."""
+    promotes: bool
+    """False: it combines with no other dtype, and few operators take it."""
     typecode: str | None
     """Its code in the modules `array` and `struct`, for complex dtypes that of the parts; None where they have no such
     type."""
@@ -105,7 +114,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
         """The complex dtype whose parts hold the values of this floating one."""
         if self.is_complex:
             return self
-        if not self.is_floating_point:
+        if not (self.is_floating_point and self.promotes):
             raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
         return next((EXPORTS[name] for name, part in _PARTS.items() if part == self._name), EXPORTS["complex64"])
 
@@ -138,16 +147,8 @@ def _typecode(kind: str, itemsize: int) -> str | None:
     return code if kind == "signed" else code.upper()
 
 
-def _make(
-    name: str,
-    code: int,
-    itemsize: int,
-    kind: str,
-    numpy_name: str | None,
-    _: tuple[str, ...],
-    scalar_name: str,
-    method: str | None,
-) -> dtype:
+def _make(row: Row) -> dtype:
+    name, code, itemsize, kind, numpy_name, _, scalar_name, method, is_signed, cpp_name, promotes, limits = row
     result = object.__new__(dtype)
     bits = 8 * itemsize
     integer = kind in ("signed", "unsigned")
@@ -159,7 +160,7 @@ def _make(
         "itemsize": itemsize,
         "is_floating_point": kind == "floating",
         "is_complex": kind == "complex",
-        "is_signed": kind in ("signed", "floating", "complex"),
+        "is_signed": is_signed,
         "is_integer": integer,
         "minimum": minimum,
         "maximum": maximum,
@@ -167,6 +168,9 @@ def _make(
         "scalar_name": scalar_name,
         "method": method,
         "typecode": _typecode(kind, itemsize),
+        "cpp_name": cpp_name,
+        "limits": limits,
+        "promotes": promotes,
     }.items():
         object.__setattr__(result, attribute, value)
     return result
@@ -197,18 +201,18 @@ def _make_quantized(name: str, memory: str | None, scalar_name: str) -> dtype:
         "scalar_name": scalar_name,
         **{each: getattr(integers, each) for each in ("itemsize", "minimum", "maximum")},
         **dict.fromkeys(("is_floating_point", "is_complex", "is_integer"), False),
-        **dict.fromkeys(("numpy_name", "method", "typecode")),
+        **dict.fromkeys(("numpy_name", "method", "typecode", "limits")),
+        "cpp_name": scalar_name,
+        "promotes": False,
     }.items():
         object.__setattr__(result, attribute, value)
     return result
 
 
-BY_CODE: tuple[dtype, ...] = tuple(_make(*row) for row in sorted(TABLE, key=lambda row: row[1]))
+BY_CODE: tuple[dtype, ...] = tuple(_make(row) for row in sorted(TABLE, key=lambda row: row[1]))
 """The dtypes by the core's number."""
 
-EXPORTS: dict[str, dtype] = {
-    name: BY_CODE[code] for canonical, code, _, _, _, aliases, _, _ in TABLE for name in (canonical, *aliases)
-}
+EXPORTS: dict[str, dtype] = {name: BY_CODE[code] for first, code, _, _, _, more, *_ in TABLE for name in (first, *more)}
 """Every name of every dtype."""
 
 QUANTIZED: dict[str, dtype] = {
@@ -248,6 +252,8 @@ def set_default_dtype(d: dtype) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if not d.promotes:
+        raise TypeError(f"couldn't find storage object {d.scalar_name}Storage")
     lib.set_default_dtype(d.code)
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .._dtypes import Limits
 from .dtypes import QUANTIZED, dtype, get_default_dtype
 
 __all__ = ["finfo", "iinfo"]
-
-# Bits of the significand (with the hidden one) and the largest exponent.
-_FORMATS = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127), "float64": (53, 1023)}
 
 
 class _Limits:
@@ -57,34 +55,35 @@ class finfo(_Limits):  # noqa: N801 (PyTorch's name)
         self._of = resolved.to_real()
 
     @property
-    def _format(self) -> tuple[int, int]:
-        return _FORMATS[self.dtype]
+    def _limits(self) -> Limits:
+        assert self._of.limits is not None
+        return self._of.limits
 
     @property
     def eps(self) -> float:
         """The distance from 1 to the next larger number."""
-        return math.ldexp(1.0, 1 - self._format[0])
+        return math.ldexp(1.0, 1 - self._limits[0])
 
     @property
     def max(self) -> float:
-        bits, exponent = self._format
-        return math.ldexp(2.0 - math.ldexp(1.0, 1 - bits), exponent)
+        return self._limits[2]
 
     @property
     def min(self) -> float:
-        return -self.max
+        """The lowest number; of a dtype without negative ones the smallest."""
+        return self._limits[1]
 
     @property
     def tiny(self) -> float:
         """The smallest positive number of full precision."""
-        return math.ldexp(1.0, 1 - self._format[1])
+        return self._limits[3]
 
     smallest_normal = tiny
 
     @property
     def resolution(self) -> float:
         """The precision in decimal digits: 10 ** -digits."""
-        return float(f"1e-{math.floor((self._format[0] - 1) * math.log10(2))}")
+        return float(f"1e-{math.floor((self._limits[0] - 1) * math.log10(2))}")
 
 
 class iinfo(_Limits):  # noqa: N801 (PyTorch's name)

@@ -8,6 +8,7 @@ from .._C import lib
 from . import handles
 from .allocation import allocate
 from .dtypes import BY_CODE, QUANTIZED, dtype
+from .errors import raise_pending
 from .handles import type_name, wrap
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
             f"offending types: {type1.scalar_name} {type2.scalar_name}"
         )
     first, second = _sample(type1), _sample(type2)
-    return BY_CODE[lib.result_type(first._h, second._h)]
+    return common_dtype(first._h, second._h)
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
@@ -63,7 +64,15 @@ def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> dtype:
     Numbers and tensors without dimensions only count where their kind comes after that of the other operand.
     """
     operands = [_operand(position, value) for position, value in enumerate((tensor1, tensor2), 1)]
-    return BY_CODE[lib.result_type(operands[0]._h, operands[1]._h)]
+    return common_dtype(operands[0]._h, operands[1]._h)
+
+
+def common_dtype(first: float, second: float) -> dtype:
+    """The dtype of the operation on two handles. Raises RuntimeError where their dtypes do not combine."""
+    code = lib.result_type(first, second)
+    if code < 0:
+        raise_pending()
+    return BY_CODE[code]
 
 
 def _operand(position: int, value: Any) -> Any:

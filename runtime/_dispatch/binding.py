@@ -13,15 +13,15 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from .._base import interchange
-from .._base.dtypes import BY_CODE, dtype
+from .._base.dtypes import dtype
 from .._base.errors import take_pending
 from .._base.generator import Generator
 from .._base.lazy_imports import load
+from .._base.promotion import common_dtype
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import memory_format
 from .._base.warn import warn
-from .._C import lib
 from .._handle import keys as keys_of
 from .._handle import set_slow_path
 from .check import READERS, WRONG, is_operand
@@ -262,7 +262,7 @@ def operands(function: Any, left: Any, right: Any) -> Any:
         if not all(isinstance(each, Tensor) or takes_part(each) for each in both):
             return NotImplemented
         if both[0] is not left or both[1] is not right:
-            common = BY_CODE[lib.result_type(both[0]._h, both[1]._h)]
+            common = common_dtype(both[0]._h, both[1]._h)
             both = (both[0].to(common), both[1].to(common))
     rest = [op.defaults[place] for place in range(2, len(op.names))]
     return call(op, (*both, *rest), None, MODES[function.form])

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._base.devices import on_device
 from .._base.dtypes import BY_CODE
+from .._base.promotion import common_dtype
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .check import check
@@ -62,5 +63,5 @@ def _dtype_of(op: Op, values: Sequence[Any]) -> int:
     if not isinstance(values[0], Tensor) or op.types[0] != "Tensor":
         return lib.get_default_dtype()
     if op.promotes:
-        return lib.result_type(values[0]._h, values[1]._h)
+        return common_dtype(values[0]._h, values[1]._h).code
     return lib.dtype(values[0]._h)

@@ -19,8 +19,6 @@ from .._dispatch.ops import ops
 
 _UINT64 = EXPORTS["uint64"]
 _QUANTIZED = KEY_BITS["quantized"]
-# The largest numbers of floating dtypes narrower than Python's, by scalar name.
-_MAXIMA = {"Half": 65504.0, "BFloat16": 3.3895313892515355e38, "Float": 3.4028234663852886e38}
 
 
 def write(target: float, value: Any) -> bool:
@@ -48,11 +46,13 @@ def write(target: float, value: Any) -> bool:
 def _number_handle(value: Any, target: dtype) -> float:
     """A handle for a number that is to be stored as `target`; raises when it cannot be.
 
-    Numbers beyond a half format become infinity where they are assigned, as in torch, and are refused elsewhere.
+    Numbers beyond a format of at most 16 bits are converted as elements are where they are assigned, as in torch, and
+    refused elsewhere.
     """
     if target.is_complex:
-        largest = _MAXIMA.get(target.to_real().scalar_name, math.inf)
-        if any(largest < abs(part) < math.inf for part in (value.real, value.imag)):
+        limits = target.to_real().limits
+        assert limits is not None
+        if any(limits[2] < abs(part) < math.inf for part in (value.real, value.imag)):
             raise _range_error(target)
     if isinstance(value, int):
         if not -(2**63) <= value < (2**64 if target is _UINT64 else 2**63):
@@ -71,10 +71,8 @@ def _number_handle(value: Any, target: dtype) -> float:
         if target.is_integer:
             if not target.minimum <= value <= target.maximum:
                 raise _range_error(target)
-        elif target.itemsize > 2:
-            largest = _MAXIMA.get(target.scalar_name, math.inf)
-            if largest < abs(value) < math.inf:
-                raise _range_error(target)
+        elif target.limits and target.itemsize > 2 and target.limits[2] < abs(value) < math.inf:
+            raise _range_error(target)
         handle = lib.number_d(value)
     if not handle:
         raise_pending()
@@ -90,17 +88,10 @@ def tensor_of(value: Any, target: float) -> Any:
 
 
 _NUMBERS = frozenset((float, int, bool, complex))
-_C_TYPES = {
-    "int32": "int", "float32": "float", "float64": "double", "bool": "bool",
-    "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-    "complex32": "c10::complex<c10::Half>", "complex64": "c10::complex<float>",
-}  # fmt: skip
 
 
 def _range_error(target: dtype) -> RuntimeError:
-    name = str(target).rpartition(".")[2]
-    c_type = _C_TYPES.get(name, name + "_t")
-    return RuntimeError(f"value cannot be converted to type {c_type} without overflow")
+    return RuntimeError(f"value cannot be converted to type {target.cpp_name} without overflow")
 
 
 def _elements_of(value: Any, target: dtype) -> Any:

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from .._base.devices import is_meta
-from .._base.dtypes import EXPORTS
+from .._base.dtypes import BY_CODE, EXPORTS
 from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
 from .._base.types import layout
@@ -31,7 +31,10 @@ from .names import is_own, module_of_torch
 
 __all__ = ["Collected", "TorchPickler", "pickled"]
 
-_WITHOUT_STORAGE_TYPE = tuple(EXPORTS[name] for name in ("uint16", "uint32", "uint64", "complex32"))
+_WITHOUT_STORAGE_TYPE = (
+    *(EXPORTS[name] for name in ("uint16", "uint32", "uint64", "complex32")),
+    *(each for each in BY_CODE if not each.promotes),
+)
 """dtypes for which torch has no class of storages."""
 
 _NAMES: dict[Any, tuple[str, str]] = {

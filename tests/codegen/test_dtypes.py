@@ -24,6 +24,7 @@ from codegen.dtypes import (
     INT8,
     INT16,
     INT64,
+    NARROW,
     UINT8,
     DType,
     Kind,
@@ -45,7 +46,7 @@ def test_codes_are_the_order_of_the_enum() -> None:
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 def test_facts_agree_with_numpy(dtype: DType) -> None:
     if dtype.numpy is None:
-        assert dtype in (BFLOAT16, COMPLEX32)
+        assert dtype in (BFLOAT16, COMPLEX32, *NARROW)
         return
     other = np.dtype(dtype.numpy)
     assert other.itemsize == dtype.itemsize
@@ -63,7 +64,7 @@ def test_names_codes_and_suffixes_are_unique() -> None:
 
 
 def test_dtypes_without_kernels() -> None:
-    assert {dtype for dtype in ALL if not dtype.compute and dtype.is_floating} == {FLOAT16, BFLOAT16}
+    assert {dtype for dtype in ALL if not dtype.compute and dtype.is_floating} == {FLOAT16, BFLOAT16, *NARROW}
     assert DTYPE_CLASSES["half"] == {FLOAT16, BFLOAT16}
     for dtype in DTYPE_CLASSES["integer"]:
         assert dtype.opmath.lowest <= dtype.lowest
@@ -74,8 +75,8 @@ def test_dtypes_without_kernels() -> None:
 
 
 def test_classes() -> None:
-    assert DTYPE_CLASSES["any"] == set(ALL)
-    assert DTYPE_CLASSES["all"] == set(ALL) - DTYPE_CLASSES["complex"]
+    assert DTYPE_CLASSES["any"] == set(ALL) - DTYPE_CLASSES["float8"]
+    assert DTYPE_CLASSES["all"] == DTYPE_CLASSES["any"] - DTYPE_CLASSES["complex"]
     assert DTYPE_CLASSES["numeric"] == DTYPE_CLASSES["integer"] | DTYPE_CLASSES["floating"]
     assert DTYPE_CLASSES["integral_and_bool"] == DTYPE_CLASSES["integer"] | {BOOL}
     assert BOOL not in DTYPE_CLASSES["integer"]
@@ -130,6 +131,12 @@ def test_promote_is_torch_promote_types() -> None:
             assert expected.startswith("Promotion for uint16, uint32, uint64 types is not supported")
             higher = next((each for each in (first, second) if each.is_complex), None)
             expected = str(higher or np.promote_types(first.name, second.name))
+        if first is not second and {first, second} & set(NARROW):
+            names = f"{first.scalar_name} and {second.scalar_name}"
+            assert expected == f"Promotion for Float8 Types is not supported, attempted to promote {names}"
+            with pytest.raises(ValueError, match="do not promote"):
+                promote(first, second)
+            continue
         assert str(promote(first, second)) == expected, (first, second)
 
 
@@ -141,7 +148,7 @@ def test_parts_of_complex_dtypes() -> None:
 
 
 def test_promote_is_commutative_and_idempotent() -> None:
-    for first, second in itertools.product(ALL, ALL):
+    for first, second in itertools.product(ordered(DTYPE_CLASSES["any"]), repeat=2):
         assert promote(first, second) is promote(second, first)
         assert promote(promote(first, second), first) is promote(first, second)
     assert promote(UINT8, INT8) is INT16
@@ -152,7 +159,8 @@ def test_promote_is_commutative_and_idempotent() -> None:
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", ["DEFAULT", "INT_TO_FLOAT", "ALWAYS_BOOL", "BOOL_TO_LONG"])
 def test_promotion_kinds_are_torch_s(kind: str) -> None:
-    dtypes = [dtype for dtype in ALL if dtype.compute or not dtype.is_integer]  # torch only stores the others
+    # torch only stores the others.
+    dtypes = [dtype for dtype in ALL if dtype.promotes and (dtype.compute or not dtype.is_integer)]
 
     def ask() -> list[list[str]]:
         torch, common = (importlib.import_module(name) for name in ("torch", "torch._prims_common"))
@@ -167,7 +175,7 @@ def test_promotion_kinds_are_torch_s(kind: str) -> None:
 
 @pytest.mark.oracle
 def test_promotion_kinds_of_reductions_are_torch_s() -> None:
-    dtypes = [dtype for dtype in ALL if dtype is not COMPLEX32]  # of which torch has no sum
+    dtypes = [dtype for dtype in ALL if dtype.promotes and dtype is not COMPLEX32]  # of which torch has no sum
 
     def ask() -> list[list[str]]:
         torch = importlib.import_module("torch")

@@ -44,6 +44,7 @@ def generated_headers() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="opweave-headers-"))
     atexit.register(shutil.rmtree, folder)
     (folder / "ow_dtypes.h").write_text(emit_header())
+    (folder / "ow_core_dtypes.h").write_text(emit_header(core=True))
     return folder
 
 

@@ -14,6 +14,8 @@ import opweave as ow
 import pytest
 from opweave.serialization.pickler import torch_name
 
+from codegen.dtypes import NARROW
+
 torch: Any = pytest.importorskip("torch")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -22,8 +24,9 @@ DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
     "float64", "complex32", "complex64", "complex128",
 )  # fmt: skip
+FLOAT8 = tuple(each.name for each in NARROW)
 
-WITHOUT_STORAGE_TYPE = ("uint16", "uint32", "uint64", "complex32", "storages")
+WITHOUT_STORAGE_TYPE = ("uint16", "uint32", "uint64", "complex32", "storages", *FLOAT8)
 
 
 def contents(library: Any) -> Iterator[tuple[str, Any]]:
@@ -46,7 +49,7 @@ def contents(library: Any) -> Iterator[tuple[str, Any]]:
     yield "channels last", library.ones(1, 2, 3, 4).to(memory_format=library.channels_last)
     yield "storages", [library.ones(2).untyped_storage(), library.ones(2).storage()]
     yield "values", [library.float32, library.device("cpu"), x.shape, None, -5, 1.5, b"ab", "\u20ac", (1, 2, 3, 4), {1}]
-    for name in DTYPES:
+    for name in (*DTYPES, *FLOAT8):
         dtype = getattr(library, name)
         values = library.tensor([0, 1, 1]).to(dtype)
         yield name, {"of": dtype, "values": values, "strided": library.zeros(4, dtype=dtype)[::2]}

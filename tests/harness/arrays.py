@@ -1,18 +1,20 @@
 """Between NumPy arrays and tensors of every dtype.
 
-NumPy has neither bfloat16 nor complex32: their values are held in arrays of float32 and complex64, which represent all
-of them. Such a holder stands for a tensor wherever the tests compute with NumPy.
+NumPy has neither bfloat16, float8 nor complex32: their values are held in arrays of float32 and complex64, which
+represent all of them. Such a holder stands for a tensor wherever the tests compute with NumPy.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import opweave
 
-from codegen.dtypes import DTYPES, DType
+from codegen.dtypes import DTYPES, NARROW, DType, Specials
 
 Array = np.ndarray[Any, Any]
 
@@ -44,10 +46,9 @@ def cast(values: Any, dtype: DType) -> Array:
             return np.asarray(array != 0)
         if array.dtype.kind == "c" and not dtype.is_complex:
             return cast(array.real, dtype)
-        if dtype.name == "complex32":
-            return from_halves(to_halves(array))
         if dtype.numpy is None:
-            return from_bfloat16_bits(to_bfloat16_bits(array.astype(np.float32)))
+            wide = array if dtype.is_complex else array.astype(np.float32)
+            return from_memory(to_memory(wide, dtype), dtype)
         if dtype.name == "float16" and array.dtype.kind in "iuf" and array.dtype.itemsize > 4:
             array = array.astype(np.float32)  # as torch: its halves are made of float32
         return np.asarray(array.astype(dtype.numpy))
@@ -65,10 +66,40 @@ def from_halves(words: Array) -> Array:
     return halves.astype(np.float32).view(np.complex64).reshape(np.shape(words))
 
 
+def to_narrow_bits(dtype: DType, values: Array) -> Array:
+    """Rounds float32 to the nearest number of a format of eight bits, ties to even: by a search among all of them."""
+    form = dtype.format
+    assert form is not None
+    x = np.ascontiguousarray(values, np.float32).astype(np.float64)
+    numbers = np.array([form.value(code) for code in range(form.largest_code + 1)])
+    # What would be the next number but for the end of the range.
+    following = 2 * numbers[-1] - numbers[-2] if form.signed else 2 * numbers[-1]
+    middles = (numbers + np.append(numbers[1:], following)) / 2
+    if not form.signed:
+        middles[0] = numbers[0]  # denormal float32 numbers are rounded as torch does it: up
+    magnitude = np.abs(x)
+    code = np.searchsorted(middles, magnitude)
+    tie = magnitude == middles[np.minimum(code, form.largest_code)]
+    # Ties between powers of two go up.
+    goes_up = code % 2 == 1 if form.signed else magnitude >= float(np.finfo("f4").tiny)
+    code += tie & goes_up
+    code[code > form.largest_code] = form.overflow_code
+    code[np.isnan(x)] = form.nan_code
+    signed = form.signed & np.signbit(x) & ((form.specials is not Specials.FNUZ) | (code % form.nan_code != 0))
+    return np.asarray(code + signed * form.magnitudes).astype(np.uint8).reshape(np.shape(values))
+
+
+def from_narrow_bits(dtype: DType, bits: Array) -> Array:
+    assert dtype.format is not None
+    numbers = np.array([dtype.format.value(code) for code in range(256)], np.float32)
+    return np.asarray(numbers[bits])
+
+
 # How values are stored for which NumPy has no dtype: the dtype of the words, into them, out of them.
-_STORED = {
+_STORED: dict[str, tuple[Any, Callable[[Array], Array], Callable[[Array], Array]]] = {
     "bfloat16": (np.uint16, to_bfloat16_bits, from_bfloat16_bits),
     "complex32": (np.uint32, to_halves, from_halves),
+    **{each.name: (np.uint8, partial(to_narrow_bits, each), partial(from_narrow_bits, each)) for each in NARROW},
 }
 
 

@@ -7,33 +7,33 @@ from functools import cache
 
 import numpy as np
 
-from codegen.dtypes import DType
+from codegen.dtypes import DType, Format
 
 from .arrays import Array, cast, holder
 from .drawn import Drawn
 
-# Formats by the bits of their significand (with the hidden one) and their largest exponent.
-_FORMATS = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127), "float64": (53, 1023)}
+
+def format_of(dtype: DType) -> Format:
+    assert dtype.format is not None
+    return dtype.format
 
 
 def precision(dtype: DType) -> int:
     """Bits of the significand of a floating dtype."""
-    return _FORMATS[dtype.name][0]
+    return format_of(dtype).precision
 
 
 def smallest(dtype: DType) -> float:
     """The smallest positive (denormal) number of a floating dtype."""
-    bits, exponent = _FORMATS[dtype.name]
-    return math.ldexp(1.0, 2 - exponent - bits)
+    return math.ldexp(smallest_normal(dtype), 1 - precision(dtype))
 
 
 def smallest_normal(dtype: DType) -> float:
-    return math.ldexp(1.0, 1 - _FORMATS[dtype.name][1])
+    return format_of(dtype).smallest_normal
 
 
 def largest(dtype: DType) -> float:
-    bits, exponent = _FORMATS[dtype.name]
-    return math.ldexp(2.0 - math.ldexp(1.0, 1 - bits), exponent)
+    return format_of(dtype).largest
 
 
 @cache
@@ -50,8 +50,7 @@ def extremes(dtype: DType) -> Array:
         pairs = np.empty((len(parts), len(parts)), holder(dtype))
         pairs.real, pairs.imag = parts[:, None], parts
         return pairs.reshape(-1)
-    bits, exponent = _FORMATS[dtype.name]
-    normal = math.ldexp(1.0, 1 - exponent)
+    bits, normal = precision(dtype), smallest_normal(dtype)
     positive = [0.0, smallest(dtype), normal - smallest(dtype), normal, 0.25, 0.5, 1 - math.ldexp(1.0, -bits), 1.0]
     positive += [1 + math.ldexp(1.0, 1 - bits), 1.5, 2.0, 2.5, 3.0, math.pi, 10.0, 88.0, 100.0]
     positive += [2.0**bits - 1, 2.0**24 + 1, 2.0**53, largest(dtype) / 2, largest(dtype), math.inf]

@@ -157,7 +157,7 @@ def torch_array(tensor: Any, dtype: DType) -> Array:
     torch = __import__("torch")
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if dtype.numpy is None:
-        words = tensor.contiguous().view(torch.int16 if dtype.itemsize == 2 else torch.int32)
+        words = tensor.contiguous().view({1: torch.uint8, 2: torch.int16, 4: torch.int32}[dtype.itemsize])
         return from_memory(words.numpy().view(stored_dtype(dtype)), dtype)
     if tensor._is_zerotensor():
         return np.zeros(tuple(tensor.shape), holder(dtype))

@@ -136,7 +136,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: opweave.ones(2, requires_grad=True), r"requires grad; use t.detach\(\)"),
     (lambda: opweave.ones(2, requires_grad=True) * 2, "requires grad"),
     (lambda: opweave.ones(2, dtype=opweave.bfloat16), "no format for bfloat16"),
-    (lambda: opweave.ones(2, dtype=opweave.complex32), "no format for bfloat16 and complex32"),
+    (lambda: opweave.ones(2, dtype=opweave.complex32), "no format for bfloat16, float8 and complex32"),
     (lambda: opweave.ones(2, dtype=opweave.complex64).conj(), "conjugates"),
     (lambda: opweave.ones(2, device="meta"), "no memory"),
     (lambda: opweave.ones(2).as_subclass(Derived), "subclass"),

@@ -94,6 +94,7 @@ static int find_dtypes(task *t) {
         }
     }
     int common = ow_result_type(promoted, op->ninputs);
+    if (common == OW_REFUSED) return 0;
     /* Where all tensors are indices no result depends on the dtype of computation. */
     t->result = ow_promoted_dtype(op, common < 0 ? ow_default_dtype : common);
     t->compute = ow_compute_dtype[t->result];

@@ -1,5 +1,5 @@
 /* What the drivers of several families share; the messages are torch's. */
-#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "driver.h"
@@ -52,15 +52,6 @@ int ow_common_device(ow_tensor *const *tensors, int n) {
 }
 
 /* ---- results given by the caller ---------------------------------------------------------------------- */
-
-const char *const ow_type_names[OW_NDTYPES] = {
-    [OW_BOOL] = "bool",        [OW_UINT8] = "unsigned char", [OW_INT8] = "signed char",     [OW_INT16] = "short int",
-    [OW_INT32] = "int",        [OW_INT64] = "long int",      [OW_FLOAT16] = "c10::Half",    [OW_BFLOAT16] = "c10::BFloat16",
-    [OW_FLOAT32] = "float",    [OW_FLOAT64] = "double",      [OW_UINT16] = "short unsigned int",
-    [OW_COMPLEX32] = "c10::complex<c10::Half>", [OW_COMPLEX64] = "c10::complex<float>",
-    [OW_COMPLEX128] = "c10::complex<double>",
-    [OW_UINT32] = "unsigned int", [OW_UINT64] = "long unsigned int",
-};
 
 int ow_check_result_cast(const ow_tensor *out, int dtype) {
     if (ow_can_cast(dtype, out->dtype)) return 1;
@@ -137,28 +128,20 @@ void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shap
 
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
-/* Names of C++ types as torch's message has them; NULL: every number fits (bool by truth, float64). */
-static const char *const type_names[OW_NDTYPES] = {
-    [OW_UINT8] = "uint8_t",   [OW_INT8] = "int8_t",          [OW_INT16] = "int16_t",           [OW_INT32] = "int",
-    [OW_UINT16] = "uint16_t", [OW_UINT32] = "uint32_t",      [OW_UINT64] = "uint64_t",
-    [OW_INT64] = "int64_t",   [OW_FLOAT16] = "c10::Half", [OW_BFLOAT16] = "c10::BFloat16", [OW_FLOAT32] = "float",
-    [OW_COMPLEX32] = "c10::complex<c10::Half>",           [OW_COMPLEX64] = "c10::complex<float>",
-};
-
-static const double largest[OW_NDTYPES] = {[OW_FLOAT16] = 65504, [OW_BFLOAT16] = 0x1.fep127, [OW_FLOAT32] = FLT_MAX};
-
 static double highest_value(int dtype) {
     int64_t bits = ow_dtype_bounds[dtype][1];
     return dtype == OW_UINT64 ? (double)(uint64_t)bits : (double)bits;
 }
 
 static int double_fits(double value, int dtype) {
-    if (largest[dtype]) return value - value != 0 || (value >= -largest[dtype] && value <= largest[dtype]);
+    const double *ends = ow_dtype_ends[dtype];
+    if (ends[1]) return value != value || (value >= ends[0] && value <= ends[1]) || (ow_dtype_infinite[dtype] && isinf(value));
     return value >= (double)ow_dtype_bounds[dtype][0] && value <= highest_value(dtype); /* false for NaN */
 }
 
 static int integer_fits(int64_t value, int dtype) {
-    if (largest[dtype]) return double_fits((double)value, dtype);
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) return double_fits((double)value, dtype);
+    if (dtype == OW_BOOL) return 1; /* by truth */
     if (dtype == OW_UINT64) return 1;
     int64_t lowest = ow_dtype_bounds[dtype][0], highest = ow_dtype_bounds[dtype][1];
     /* Negative numbers wrap into unsigned dtypes, but only once around. */
@@ -178,7 +161,7 @@ int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype) {
 }
 
 int ow_stores_any_number(int dtype, int64_t numel) {
-    return numel == 1 && (dtype == OW_FLOAT16 || dtype == OW_BFLOAT16);
+    return numel == 1 && ow_dtype_kinds[dtype] == OW_KIND_FLOATING && ow_compute_dtype[dtype] != dtype;
 }
 
 int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
@@ -187,13 +170,12 @@ int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) {
         ow_cast_loop(OW_COMPLEX128, param->dtype)((char *)&value->z, 0, param->data, 0, 1);
         int part = ow_real_dtype[dtype];
-        if (!largest[part] || (double_fits(__real__ value->z, part) && double_fits(__imag__ value->z, part))) return 1;
-        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", type_names[dtype]);
+        if (double_fits(__real__ value->z, part) && double_fits(__imag__ value->z, part)) return 1;
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", ow_cpp_names[dtype]);
         return 0;
     }
     if (ow_dtype_kinds[param->dtype] == OW_KIND_COMPLEX) {
-        const char *name = type_names[dtype] ? type_names[dtype] : ow_type_names[dtype];
-        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", name);
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", ow_cpp_names[dtype]);
         return 0;
     }
     /* Integers beyond int64 come as uint64. */
@@ -202,8 +184,8 @@ int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     if (!floating) ow_cast_loop(OW_INT64, param->dtype)((char *)&i, 0, param->data, 0, 1);
     int fits = floating || (beyond && dtype != OW_UINT64) ? double_fits(d, dtype) && !(beyond && dtype == OW_INT64)
                                                           : integer_fits(i, dtype);
-    if (type_names[dtype] && !fits) {
-        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", type_names[dtype]);
+    if (dtype != OW_BOOL && !fits) {
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", ow_cpp_names[dtype]);
         return 0;
     }
     if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) value->d = floating || beyond ? d : (double)i;

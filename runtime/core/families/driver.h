@@ -54,9 +54,6 @@ int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype);
 
 /* ---- results given by the caller ---------------------------------------------------------------------- */
 
-/* Names of dtypes as torch prints those of C++ ("long int"). */
-extern const char *const ow_type_names[OW_NDTYPES];
-
 /* Checks of a tensor that is to be written. Each returns 1, or 0 with the error set. */
 int ow_check_result_cast(const ow_tensor *out, int dtype); /* 1 if a result of `dtype` can be stored in it */
 /* Writable, and each element in a place of its own; what passes counts as written to from here on. */

@@ -39,6 +39,7 @@ int ow_promote_operands(const ow_op *op, ow_tensor *const *inputs, int *promoted
     ow_tensor *promoting[OW_MAX_INPUTS];
     for (int k = 0; k < op->ninputs; k++) promoting[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
     int common = ow_result_type(promoting, op->ninputs);
+    if (common == OW_REFUSED) return 0;
     *promoted = ow_promoted_dtype(op, common);
     return op->dtypes >> common & 1 ? 1 : ow_refuse_dtype(op, "", common);
 }
@@ -225,6 +226,7 @@ static int begin(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs,
     for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
     int common = op->promotion == OW_PROMOTE_KEEP        ? inputs[0]->dtype
                                                          : ow_result_type(promoted, op->ninputs);
+    if (common == OW_REFUSED) return 0;
     if (op->promotion == OW_PROMOTE_TO_DOUBLE) common = ow_promoted_dtype(op, common);
     c->iter.ndim = ow_broadcast_shape(inputs, op->ninputs, c->iter.shape);
     if (c->iter.ndim < 0) return 0;

@@ -36,9 +36,10 @@ static inline int ow_promoted_dtype(const ow_op *op, int common) {
 
 static inline int ow_result_dtype(const ow_op *op, int common) { return ow_part_dtype(op, ow_promoted_dtype(op, common)); }
 
-/* The operator's loop for operands of this dtype; a plain one reads no parameters. */
+/* The operator's loop for operands of this dtype, or NULL; a plain one reads no parameters. */
 static inline ow_loop ow_loop_of(const ow_op *op, int dtype, int default_params) {
     const ow_elementwise_table *table = op->tables[ow_level];
+    if (dtype >= OW_NDTYPES) return NULL; /* such dtypes are only stored */
     return default_params && table->plain[dtype] ? table->plain[dtype] : table->general[dtype];
 }
 

@@ -67,8 +67,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     /* Rows of halves take a number in float32. */
     int loaded = ow_compute_dtype[compute];
     /* Without a loop of this dtype, few elements are converted here. */
-    const ow_elementwise_table *table = op->tables[ow_level];
-    int widens = !table->general[compute];
+    int widens = !ow_loop_of(op, compute, 0);
     if (widens && (loaded == compute || first->numel > FEW)) return NULL;
     int taken = widens ? loaded : compute;
     ow_loop loop = ow_loop_of(op, taken, !params);
@@ -104,7 +103,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     }
     ow_scalar values[OW_MAX_PARAMS];
     const ow_resolved r = {.common = compute, .compute = loaded, .result = result};
-    int reads_params = op->nparams && (loop == table->general[taken] || op->requirements);
+    int reads_params = op->nparams && (loop == ow_loop_of(op, taken, 0) || op->requirements);
     if (reads_params && !ow_load_params(op, params, &r, values)) {
         *done = 1;
         return NULL;

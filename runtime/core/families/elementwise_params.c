@@ -6,10 +6,8 @@
 
 /* The largest finite number of a floating dtype, or of a complex one's parts; or the least. */
 static double finite_end(int which, int dtype) {
-    dtype = ow_real_dtype[dtype];
-    double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
-                     : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
-    return which == OW_ABSENT_HIGHEST ? largest : -largest;
+    const double *ends = ow_dtype_ends[ow_real_dtype[dtype]];
+    return ends[1] ? ends[which == OW_ABSENT_HIGHEST] : which == OW_ABSENT_HIGHEST ? DBL_MAX : -DBL_MAX;
 }
 
 /* 1 if the parameters meet the operator's requirements for a result of this dtype. */

@@ -210,8 +210,9 @@ static int store(const ow_op *op, ow_tensor *self, const dtypes *types, ow_tenso
 
 /* Few contiguous elements to one: no plan is needed. */
 static ow_tensor *reduce_small(const ow_op *op, const ow_tensor *self) {
+    if (self->dtype >= OW_NDTYPES || !(op->dtypes >> self->dtype & 1)) return NULL;
     const ow_reduce_kernels *kernels = &((const ow_reduce_table *)op->tables[ow_level])->by[self->dtype];
-    if (!kernels->leaf || !(op->dtypes >> self->dtype & 1)) return NULL;
+    if (!kernels->leaf) return NULL;
     if (op->promotion != OW_PROMOTE_DEFAULT && self->dtype != OW_INT64 && ow_dtype_kinds[self->dtype] < OW_KIND_FLOATING)
         return NULL;
     if (op->promotion == OW_PROMOTE_BOOL || op->promotion == OW_PROMOTE_INT_TO_FLOAT) return NULL;

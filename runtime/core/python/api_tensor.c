@@ -167,7 +167,7 @@ int32_t dtype(double t) { return ow_unpack(t)->dtype; }
 
 int32_t element_dtype(double h) {
     const ow_tensor *t = ow_unpack(h);
-    return t->dtype + (t->keys & OW_KEY_QUANTIZED ? OW_NDTYPES : 0);
+    return t->dtype + (t->keys & OW_KEY_QUANTIZED ? OW_NSTORED : 0);
 }
 
 void sizes(double t, int64_t *out) {

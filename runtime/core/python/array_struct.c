@@ -41,7 +41,7 @@ PyObject *ow_over_memory(PyObject *module, PyObject *arguments) {
     ow_ints sizes, strides;
     if (!PyArg_ParseTuple(arguments, "OKLOOip", &owner, &address, &nbytes, &lists[0], &lists[1], &dtype, &readonly)) return NULL;
     if (!ow_read_ints(lists[0], &sizes) || !ow_read_ints(lists[1], &strides) || sizes.n != strides.n || dtype < 0 ||
-        dtype >= OW_NDTYPES)
+        dtype >= OW_NSTORED)
         return PyErr_Format(PyExc_TypeError, "over_memory() takes sizes, as many strides and the number of a dtype");
     return PyFloat_FromDouble(
         ow_from_owner(owner, (uintptr_t)address, nbytes, sizes.v, strides.v, sizes.n, dtype, readonly));
@@ -49,9 +49,9 @@ PyObject *ow_over_memory(PyObject *module, PyObject *arguments) {
 
 /* ---- dtypes --------------------------------------------------------------------------------------------- */
 
-/* NumPy's letter for the kind of a dtype; 0 for bfloat16 and complex32, which it does not have. */
+/* NumPy's letter for the kind of a dtype; 0 for those that it does not have. */
 static char typekind(int dtype) {
-    if (dtype == OW_BFLOAT16 || dtype == OW_COMPLEX32) return 0;
+    if (!ow_dtype_in_numpy[dtype]) return 0;
     if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) return 'c';
     if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) return 'f';
     if (ow_dtype_kinds[dtype] == OW_KIND_BOOL) return 'b';

@@ -26,7 +26,7 @@ typedef struct array {
 enum { NULLABLE = 2 }; /* a flag of schemas, which libraries give all that they make */
 
 /* Arrow's formats. Its bools are bits: they are packed into memory of their own. */
-static const char *const formats[OW_NDTYPES] = {
+static const char *const formats[OW_NSTORED] = {
     [OW_BOOL] = "b",  [OW_UINT8] = "C", [OW_UINT16] = "S", [OW_UINT32] = "I",  [OW_UINT64] = "L",  [OW_INT8] = "c",
     [OW_INT16] = "s", [OW_INT32] = "i", [OW_INT64] = "l",  [OW_FLOAT16] = "e", [OW_FLOAT32] = "f", [OW_FLOAT64] = "g",
 };
@@ -168,7 +168,7 @@ PyObject *ow_to_arrow(PyObject *module, PyObject *tensor) {
     if (!t || !(t->flags & OW_CONTIGUOUS)) return PyErr_Format(PyExc_TypeError, "to_arrow() takes a contiguous tensor");
     if (ow_is_meta(t)) return PyErr_Format(PyExc_BufferError, "the tensor has no memory");
     if (!t->ndim) return PyErr_Format(PyExc_TypeError, "a tensor without dimensions is no array for Arrow; use t.reshape(1)");
-    if (!formats[t->dtype]) return PyErr_Format(PyExc_TypeError, "Arrow has no bfloat16 and no complex numbers");
+    if (!formats[t->dtype]) return PyErr_Format(PyExc_TypeError, "Arrow has no bfloat16, no float8 and no complex numbers");
     schema *described = new_schema(t);
     array *elements = described ? new_array(t) : NULL;
     PyObject *first = elements ? PyCapsule_New(described, schema_name, free_schema_capsule) : NULL;

@@ -27,7 +27,7 @@ enum {
 };
 
 /* As module `struct` names them, and NumPy complex ones. */
-static const char *const formats[OW_NDTYPES] = {
+static const char *const formats[OW_NSTORED] = {
     [OW_BOOL] = "?",     [OW_UINT8] = "B",    [OW_UINT16] = "H",  [OW_UINT32] = "I",   [OW_UINT64] = "L",
     [OW_INT8] = "b",     [OW_INT16] = "h",    [OW_INT32] = "i",   [OW_INT64] = "l",    [OW_FLOAT16] = "e",
     [OW_FLOAT32] = "f",  [OW_FLOAT64] = "d",  [OW_COMPLEX64] = "Zf", [OW_COMPLEX128] = "Zd",
@@ -49,7 +49,7 @@ static const char *refusal(PyObject *self, const ow_tensor *t, int flags) {
     if (t->keys & OW_ELSEWHERE) return "the elements of the tensor are not in memory one by one";
     if (!ow_is_tensor_class(Py_TYPE(self))) return "a subclass of Tensor decides by itself; use t.as_subclass(opweave.Tensor)";
     if (!ow_plain_tensor(self)) return "the tensor requires grad; use t.detach()";
-    if (!formats[t->dtype]) return "buffers have no format for bfloat16 and complex32; use t.view(opweave.uint8) or convert it";
+    if (!formats[t->dtype]) return "buffers have no format for bfloat16, float8 and complex32; use t.view(opweave.uint8) or convert it";
     if (flags & ASKS_WRITABLE && t->storage->flags & OW_STORAGE_READONLY) return "the memory of the tensor is read-only";
     int by_rows = t->flags & OW_CONTIGUOUS, by_columns = is_fortran_contiguous(t);
     if ((flags & ASKS_STRIDES) != ASKS_STRIDES || (flags & ASKS_C) == ASKS_C ? !by_rows

@@ -39,7 +39,6 @@ typedef struct versioned {
 } versioned;
 
 enum { ON_CPU = 1, MAJOR = 1, READ_ONLY = 1, IS_COPIED = 2 };
-enum { INT, UINT, FLOAT, BFLOAT = 4, COMPLEX, BOOL };
 
 /* Names of capsules: before they are taken, and afterwards. */
 static const char *const fresh[] = {"dltensor", "dltensor_versioned"}, *const used[] = {"used_dltensor",
@@ -48,19 +47,12 @@ static const char *const fresh[] = {"dltensor", "dltensor_versioned"}, *const us
 /* ---- dtypes --------------------------------------------------------------------------------------------- */
 
 static dl_dtype dtype_to(int dtype) {
-    int kind = ow_dtype_kinds[dtype];
-    int code = dtype == OW_BFLOAT16          ? BFLOAT
-               : kind == OW_KIND_COMPLEX     ? COMPLEX
-               : kind == OW_KIND_FLOATING    ? FLOAT
-               : kind == OW_KIND_BOOL        ? BOOL
-               : ow_dtype_bounds[dtype][0] < 0 ? INT
-                                             : UINT;
-    return (dl_dtype){(uint8_t)code, (uint8_t)(8 * ow_itemsize(dtype)), 1};
+    return (dl_dtype){ow_dlpack_codes[dtype], (uint8_t)(8 * ow_itemsize(dtype)), 1};
 }
 
 /* -1: none. */
 static int dtype_from(dl_dtype wanted) {
-    for (int dtype = 0; dtype < OW_NDTYPES; dtype++) {
+    for (int dtype = 0; dtype < OW_NSTORED; dtype++) {
         dl_dtype has = dtype_to(dtype);
         if (has.code == wanted.code && has.bits == wanted.bits && wanted.lanes == 1) return dtype;
     }

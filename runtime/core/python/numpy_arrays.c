@@ -19,7 +19,7 @@ static PyObject *descriptors; /* by the number of the dtype: NumPy's, or None */
 /* set_numpy(table, descriptors): NumPy is loaded. */
 PyObject *ow_set_numpy(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 2 || !PyTuple_Check(arguments[1]) || PyTuple_Size(arguments[1]) != OW_NDTYPES)
+    if (n != 2 || !PyTuple_Check(arguments[1]) || PyTuple_Size(arguments[1]) != OW_NSTORED)
         return PyErr_Format(PyExc_TypeError, "set_numpy() takes a capsule, and NumPy's dtype or None for each dtype");
     void **table = PyCapsule_GetPointer(arguments[0], NULL);
     if (!table) return NULL;
@@ -32,7 +32,7 @@ PyObject *ow_set_numpy(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 }
 
 int ow_dtype_of_array(const ow_array *array) {
-    for (int dtype = 0; dtype < OW_NDTYPES; dtype++)
+    for (int dtype = 0; dtype < OW_NSTORED; dtype++)
         if (PyTuple_GetItem(descriptors, dtype) == array->descriptor) return dtype;
     return -1;
 }

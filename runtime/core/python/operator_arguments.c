@@ -112,7 +112,7 @@ int ow_read_dtype(ow_reader *r, PyObject *value) {
     if (value == Py_None) return 1;
     PyObject *code = PyObject_GetAttr(value, code_name);
     int64_t number;
-    int done = code && ow_read_int(code, &number) && number >= 0 && number < OW_NDTYPES;
+    int done = code && ow_read_int(code, &number) && number >= 0 && number < OW_NSTORED;
     Py_XDECREF(code);
     if (done) r->call.dtype = (int)number;
     return done;

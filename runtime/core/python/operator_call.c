@@ -304,7 +304,7 @@ PyObject *ow_produce(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
     if (!op || count > op->nparams) return PyErr_Format(PyExc_TypeError, "produce() takes a factory and its arguments");
     ow_call_begin(&r.call, op);
     int is_dtype = arguments[4] == Py_None || ow_is_dtype(arguments[4]);
-    if (!ow_read_int(arguments[2], &standard) || standard >= OW_NDTYPES || !is_dtype || !ow_read_dtype(&r, arguments[4]))
+    if (!ow_read_int(arguments[2], &standard) || standard >= OW_NSTORED || !is_dtype || !ow_read_dtype(&r, arguments[4]))
         return PyErr_Format(PyExc_TypeError, "produce() takes dtypes, but got %R and %R", arguments[2], arguments[4]);
     if (r.call.dtype < 0) r.call.dtype = (int)standard;
     if (arguments[3] == Py_None || !ow_read_list(&r, arguments[3]))

@@ -1,9 +1,9 @@
 /* Chooses the generated cast loop for the level in force. */
 #include "tensor.h"
 
-extern const ow_cast ow_casts_v1[OW_NDTYPES][OW_NDTYPES];
+extern const ow_cast ow_casts_v1[OW_NSTORED][OW_NSTORED];
 #if OW_NLEVELS == 3
-extern const ow_cast ow_casts_v3[OW_NDTYPES][OW_NDTYPES], ow_casts_v4[OW_NDTYPES][OW_NDTYPES];
+extern const ow_cast ow_casts_v3[OW_NSTORED][OW_NSTORED], ow_casts_v4[OW_NSTORED][OW_NSTORED];
 #endif
 
 ow_cast ow_cast_loop(int dst_dtype, int src_dtype) {

@@ -186,10 +186,13 @@ int ow_copy(ow_tensor *dst, ow_tensor *src) {
 }
 
 int ow_fill(const ow_tensor *dst, ow_tensor *number) {
-    int64_t sizes[OW_MAX_DIMS];
     ow_scalar unused;
+    return !dst->numel || (ow_load_param(number, dst->dtype, &unused) && ow_fill_rounded(dst, number));
+}
+
+int ow_fill_rounded(const ow_tensor *dst, ow_tensor *number) {
+    int64_t sizes[OW_MAX_DIMS];
     if (!dst->numel) return 1;
-    if (!ow_load_param(number, dst->dtype, &unused)) return 0;
     for (int d = 0; d < dst->ndim; d++) sizes[d] = dst->strides[d] ? dst->sizes[d] : 1;
     ow_tensor *once = ow_tensor_view(dst->storage, dst->data, dst->dtype, dst->ndim, sizes, dst->strides);
     if (!once) return 0;

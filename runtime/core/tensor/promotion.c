@@ -6,17 +6,29 @@ int ow_default_dtype = OW_FLOAT32;
 
 #define UNDEFINED (-1)
 
+/* OW_REFUSED with the error set, or `dtype`. */
+static int unless_refused(int dtype, const char *format, int a, int b) {
+    if (dtype != OW_NO_DTYPE) return dtype;
+    ow_fail(OW_RUNTIME_ERROR, format, ow_dtype_scalar_names[a], ow_dtype_scalar_names[b]);
+    return OW_REFUSED;
+}
+
 static int promote_defined(int a, int b) {
-    if (a == UNDEFINED) return b;
-    if (b == UNDEFINED) return a;
-    return ow_promote_types[a][b];
+    if (a == UNDEFINED || b == OW_REFUSED) return b;
+    if (b == UNDEFINED || a == OW_REFUSED) return a;
+    return unless_refused(ow_promote_types[a][b], "Promotion for Float8 Types is not supported, attempted to promote %s and %s",
+                          a, b);
+}
+
+static int to_complex(int dtype) {
+    return unless_refused(ow_complex_dtype[dtype], "Unknown Complex ScalarType for %s", dtype, dtype);
 }
 
 static int combine(int stronger, int weaker) {
-    if (stronger == UNDEFINED) return weaker;
-    if (weaker == UNDEFINED || ow_dtype_kinds[stronger] == OW_KIND_COMPLEX) return stronger;
+    if (stronger == UNDEFINED || weaker == OW_REFUSED) return weaker;
+    if (weaker == UNDEFINED || stronger == OW_REFUSED || ow_dtype_kinds[stronger] == OW_KIND_COMPLEX) return stronger;
     if (ow_dtype_kinds[stronger] == OW_KIND_FLOATING)
-        return ow_dtype_kinds[weaker] == OW_KIND_COMPLEX ? ow_complex_dtype[stronger] : stronger;
+        return ow_dtype_kinds[weaker] == OW_KIND_COMPLEX ? to_complex(stronger) : stronger;
     if (stronger == OW_BOOL || ow_dtype_kinds[weaker] >= OW_KIND_FLOATING) return promote_defined(stronger, weaker);
     return stronger;
 }

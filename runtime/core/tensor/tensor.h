@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ow_core_dtypes.h"
 #include "abi/opweave.h"
 
 /* ---- storage ------------------------------------------------------------------------------------------ */
@@ -300,6 +301,8 @@ int ow_copy(ow_tensor *dst, ow_tensor *src);
 /* dst[...] = number, which is refused when it lies outside the dtype's range; once where dimensions are expanded. 1, or 0
  * with the error set. (copy.c) */
 int ow_fill(const ow_tensor *dst, ow_tensor *number);
+/* The same of a number that need not fit: it is converted as elements are. */
+int ow_fill_rounded(const ow_tensor *dst, ow_tensor *number);
 /* In which order the elements of a new tensor lie; torch's memory formats, numbered as _base/types.py does. */
 typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHANNELS_LAST_3D } ow_order;
 
@@ -316,6 +319,7 @@ ow_tensor *ow_clone(ow_tensor *t, int dtype, int order);
 
 /* Common dtype of tensors (NULL entries skipped) by torch's rules: dimensioned tensors before 0-dim ones before
  * numbers, a category each. (promotion.c) */
+#define OW_REFUSED (-2)
 int ow_result_type(ow_tensor *const *inputs, int n);
 /* 1 if a result of dtype `from` may be stored in `to`. (torch.can_cast) */
 int ow_can_cast(int from, int to);

@@ -95,15 +95,15 @@ class SwizzleType(Enum):
 
 
 def scaled_mm(*args: Any, **kwargs: Any) -> Any:
-    """Raise NotImplementedError: there are no floating numbers of eight bits."""
+    """Raise NotImplementedError: numbers of eight bits are stored and converted, not multiplied."""
     raise NotImplementedError(
-        "scaled_mm() multiplies matrices of float8, a dtype that opweave has not: convert to bfloat16 and use `mm`"
+        "scaled_mm() multiplies matrices of float8, which opweave only stores: convert to bfloat16 and use `mm`"
     )
 
 
 def scaled_grouped_mm(*args: Any, **kwargs: Any) -> Any:
-    """Raise NotImplementedError: there are no floating numbers of eight bits."""
+    """Raise NotImplementedError: numbers of eight bits are stored and converted, not multiplied."""
     raise NotImplementedError(
-        "scaled_grouped_mm() multiplies matrices of float8, a dtype that opweave has not: convert to bfloat16 and use "
+        "scaled_grouped_mm() multiplies matrices of float8, which opweave only stores: convert to bfloat16 and use "
         "`grouped_mm`"
     )

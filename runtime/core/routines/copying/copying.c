@@ -37,7 +37,7 @@ int ow_core_copy(ow_call *c) {
 }
 
 /* Of a tensor the number is converted as elements are: beyond the dtype it becomes infinite, or wraps. So is, as in torch, a
- * number for the only element of a tensor of halves. */
+ * number for the only element of a tensor of a floating dtype that is computed in a wider one. */
 int ow_core_fill(ow_call *c) {
     ow_tensor *value = c->inputs[1];
     int any = ow_stores_any_number(c->out->dtype, c->out->numel);
@@ -51,7 +51,7 @@ int ow_core_fill(ow_call *c) {
 
 int ow_core_zero(ow_call *c) {
     ow_tensor *zero = ow_tensor_number_i(0);
-    int done = zero && ow_fill(c->out, zero);
+    int done = zero && ow_fill_rounded(c->out, zero); /* of a format without zero the least number */
     ow_tensor_free(zero);
     return written(c, done);
 }

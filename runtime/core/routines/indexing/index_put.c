@@ -53,9 +53,9 @@ static ow_tensor *convert(const ow_tensor *self, ow_tensor *const *indices, int 
     if (mask && mask->dtype != OW_BOOL)
         return ow_fail(OW_RUNTIME_ERROR, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
                        ow_type_names[mask->dtype]);
-    /* Numbers beyond a half format become infinity, as in torch; other dtypes refuse what they cannot hold. */
-    int is_half = ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING && ow_itemsize(self->dtype) == 2;
-    if (values->flags & OW_NUMBER && !is_half) return ow_fill_value(values, self->dtype);
+    /* Numbers beyond a format of few bits are converted as elements are, as in torch; other dtypes refuse them. */
+    int is_short = ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING && ow_itemsize(self->dtype) <= 2;
+    if (values->flags & OW_NUMBER && !is_short) return ow_fill_value(values, self->dtype);
     return (mask || values->flags & OW_NUMBER) && values->dtype != self->dtype ? ow_clone(values, self->dtype, 0) : values;
 }
 

@@ -71,7 +71,7 @@ static void clean_up(ow_lapack *l, int done) {
 }
 
 int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *flags, double number, ow_tensor **results) {
-    static const int letters[OW_NDTYPES] = {[OW_FLOAT64] = 1, [OW_COMPLEX64] = 2, [OW_COMPLEX128] = 3};
+    static const int letters[OW_NSTORED] = {[OW_FLOAT64] = 1, [OW_COMPLEX64] = 2, [OW_COMPLEX128] = 3};
     ow_lapack_routine *routine = find_routine(op);
     if (!routine || !check_first(op, inputs[0])) return 0;
     const ow_tensor *first = inputs[0];

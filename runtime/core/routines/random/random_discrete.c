@@ -14,15 +14,7 @@ static int fail(const char *message) {
 #define WIDE_RANGE (1ull << 28)
 
 /* Bits of precision of a floating dtype, 0 for the others. */
-static int precision(int dtype) {
-    switch (dtype) {
-    case OW_FLOAT16: return 11;
-    case OW_BFLOAT16: return 8;
-    case OW_FLOAT32: return 24;
-    case OW_FLOAT64: return 53;
-    default: return 0;
-    }
-}
+static int precision(int dtype) { return ow_dtype_precisions[dtype]; }
 
 static int is_unsigned(int dtype) {
     return dtype == OW_BOOL || dtype == OW_UINT8 || dtype == OW_UINT16 || dtype == OW_UINT32 || dtype == OW_UINT64;

@@ -12,14 +12,7 @@ static int refuse(const char *format, double value) {
 
 /* ---- uniform -------------------------------------------------------------------------------------------------- */
 
-static double largest(int dtype) {
-    switch (dtype) {
-    case OW_FLOAT16: return 65504;
-    case OW_BFLOAT16: return 0x1.fep127;
-    case OW_FLOAT32: return FLT_MAX;
-    default: return DBL_MAX;
-    }
-}
+static double largest(int dtype) { return ow_dtype_precisions[dtype] ? ow_dtype_ends[dtype][1] : DBL_MAX; }
 
 static int prepare_uniform(ow_random_call *f) {
     double from = f->numbers[0], to = f->numbers[1], limit = largest(f->target->dtype);

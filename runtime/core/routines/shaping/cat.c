@@ -90,7 +90,8 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
                            "more than 64 bits hold", (long long)dim);
     for (int d = 0; d < ndim; d++) sizes[d] = d == dim ? (stacked ? n : total) : first->sizes[d - (stacked && d > dim)];
     int keeps = kept_strides(tensors, n, dim, total, stacked, strides);
-    ow_tensor *result = ow_tensor_new(ow_result_type(tensors, n), ndim, sizes, keeps ? strides : NULL);
+    int dtype = ow_result_type(tensors, n);
+    ow_tensor *result = dtype == OW_REFUSED ? NULL : ow_tensor_new(dtype, ndim, sizes, keeps ? strides : NULL);
     if (!result) return NULL;
     int64_t at = 0;
     for (int k = 0; k < n; k++) {
