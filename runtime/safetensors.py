@@ -20,7 +20,7 @@ from ._base.interchange import tensor_of_bytes
 from ._base.lazy_imports import load as load_library
 from ._base.types import strided
 from ._C import lib
-from ._tensor.storage import has_backend
+from ._tensor.storage_tensors import has_backend
 from ._tensor.tensor import Tensor
 from .serialization.sources import Mapped
 from .serialization.storages import bytes_at

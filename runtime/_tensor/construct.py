@@ -162,7 +162,8 @@ def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
 
 def _over_storage(data: Any, wanted: dtype | None) -> TensorType | None:
     """A tensor over the memory of a storage; None of anything else."""
-    from .storage import is_storage, tensor_of
+    from .storage import is_storage
+    from .storage_tensors import tensor_of
 
     return tensor_of(data, wanted) if is_storage(data) else None
 

@@ -189,7 +189,7 @@ class ConversionMethods:
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
 
-        from .storage import has_backend
+        from .storage_tensors import has_backend
 
         if not self.is_leaf:
             raise RuntimeError(
@@ -246,7 +246,7 @@ def _rebuild_tensor(
     requires_grad: bool = False,
     state: Any = None,
 ) -> TensorType:
-    from .storage import tensor_over
+    from .storage_tensors import tensor_over
 
     if not (isinstance(kind, type) and issubclass(kind, handles.Tensor)):
         raise TypeError(f"expected a class of tensors, but got {kind!r}")

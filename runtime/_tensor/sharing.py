@@ -12,7 +12,8 @@ from .._base.handles import shape_of, strides_of, type_name, wrap
 from .._base.types import check_placement
 from .._C import lib
 from .shared_memory import bytes_of_file, mapping_of, shared_bytes
-from .storage import AnyStorage, follow, objects_of
+from .storage import AnyStorage
+from .storage_objects import follow, objects_of
 
 if TYPE_CHECKING:
     from .tensor import Tensor

@@ -9,7 +9,6 @@ import operator
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 from .._base import handles
 from .._base.allocation import allocate
@@ -17,14 +16,12 @@ from .._base.devices import CPU, available, is_meta, on_device
 from .._base.devices import device as device_class
 from .._base.dtypes import EXPORTS, OF_ELEMENTS, get_default_dtype
 from .._base.dtypes import dtype as dtype_class
-from .._base.errors import raise_pending
 from .._base.handles import is_integer
-from .._base.keys import KEY_BITS
 from .._base.types import check_placement
-from .._C import lib
-from .._handle import over_memory
+from . import storage_objects
 from .construct import tensor
 from .storage_facts import StorageFacts, bytes_of_buffer, swap_bytes
+from .storage_objects import make_storage, part, resize, seen_as
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self, TypeIs
@@ -85,7 +82,7 @@ class AnyStorage(StorageFacts):
         if isinstance(index, slice):
             if index.step not in (None, 1):
                 raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
-            return _part(self, self._elements[index])
+            return part(self, self._elements[index])
         return self._elements[self._place(index)].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -116,7 +113,7 @@ class AnyStorage(StorageFacts):
         nbytes = operator.index(size) * self.element_size()
         if not 0 <= nbytes < 2**63:
             raise RuntimeError(f"a storage cannot have {size} elements")
-        _resize(self, nbytes)
+        resize(self, nbytes)
         return self
 
     def copy_(self, source: AnyStorage, non_blocking: bool = False) -> Self:
@@ -128,7 +125,7 @@ class AnyStorage(StorageFacts):
         """The elements on a device or converted to another dtype, in memory of their own; itself when they are so."""
         wanted = self.dtype if dtype is None else dtype
         converted = self._elements.to(self.device if device is None else available(device), wanted)
-        kind = type(self) if wanted is self.dtype else _type_of_code[wanted.code]
+        kind = type(self) if wanted is self.dtype else TYPE_OF_CODE[wanted.code]
         return self if converted is self._elements else seen_as(kind, converted)
 
     def cpu(self) -> Self:
@@ -202,7 +199,7 @@ class UntypedStorage(AnyStorage):
     def __new__(cls, *args: Any, device: Any = None) -> Self:
         where = check_placement(cls.__name__, device=device) or CPU
         elements = on_device(where, _elements_of, cls, args, cls.dtype)
-        return storage_of(elements, untyped=True)  # type: ignore[no-any-return]
+        return seen_as(UntypedStorage, elements)  # type: ignore[no-any-return]
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> Self:
@@ -269,7 +266,7 @@ class TypedStorage(AnyStorage):
         kind: type[TypedStorage] = cls
         if kind is TypedStorage:
             resolved = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
-            kind = _type_of_code[resolved.code]
+            kind = TYPE_OF_CODE[resolved.code]
         elif dtype is not None:
             raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
         if wrap_storage is None:
@@ -305,7 +302,7 @@ class TypedStorage(AnyStorage):
         of = getattr(cls, "dtype", dtype)
         if of is None:
             raise RuntimeError("argument 'dtype' cannot be None")
-        kind = _type_of_code[dtype_class.resolve(of, "from_buffer").code]
+        kind = TYPE_OF_CODE[dtype_class.resolve(of, "from_buffer").code]
         return seen_as(kind, bytes_of_buffer(buffer, byte_order, count, offset, of))  # type: ignore[no-any-return]
 
     def pickle_storage_type(self) -> str:
@@ -340,22 +337,6 @@ def _of_file(kind: type[AnyStorage], filename: Any, shared: bool, size: int) -> 
     return seen_as(kind, elements_of_file(filename, shared, size, kind.dtype))
 
 
-def _part(storage: AnyStorage, elements: Any) -> Any:
-    """The storage of some of the elements of another one, which keeps the memory of that."""
-    if not elements.numel():
-        return seen_as(type(storage), allocate((0,), storage.dtype.code))
-    readonly = bool(lib.storage_readonly(lib.storage_of(elements._h)))
-    geometry = tuple(elements.shape), (1,), storage.dtype.code
-    memory = over_memory(elements, elements.data_ptr(), elements.nbytes, *geometry, readonly)
-    return seen_as(type(storage), handles.wrap(memory))
-
-
-def make_storage(kind: type[AnyStorage], elements: Any) -> Any:
-    storage = object.__new__(kind)
-    storage._elements = elements
-    return storage
-
-
 STORAGE_TYPES: dict[str, type[TypedStorage]] = {
     f"{dtype.scalar_name}Storage": type(
         f"{dtype.scalar_name}Storage", (TypedStorage,), {"__slots__": (), "__module__": "opweave", "dtype": dtype}
@@ -370,94 +351,10 @@ QInt8Storage, QUInt8Storage, QInt32Storage = (STORAGE_TYPES[f"{name}Storage"] fo
 Storage = STORAGE_TYPES["FloatStorage"]
 """The storage type of the default dtype, as in torch."""
 
-_type_of_code = dict(zip(OF_ELEMENTS, STORAGE_TYPES.values(), strict=True))
+TYPE_OF_CODE = dict(zip(OF_ELEMENTS, STORAGE_TYPES.values(), strict=True))
 """By the number of the dtype of the elements."""
 
-# By address and class, while they are in use. The address cannot be taken by another storage meanwhile, as the
-# elements keep it.
-_storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictionary()
-
-
-def has_backend(tensor: Any) -> bool:
-    """True if only the backend that has registered itself for the tensor's key, or its class, can read its elements."""
-    return bool(lib.keys(tensor._h) & (KEY_BITS["cuda"] | KEY_BITS["wrapper"]))
-
-
-def storage_of(tensor: Any, untyped: bool = False) -> Any:
-    """The storage of a tensor, the same object for all its views."""
-    if has_backend(tensor):
-        if lib.keys(tensor._h) & KEY_BITS["wrapper"]:
-            raise NotImplementedError(
-                f"Cannot access storage of a tensor that stands for others: its class {type(tensor).__name__} has them"
-            )
-        raise NotImplementedError(
-            "Cannot access storage of a tensor with the dispatch key 'cuda': the backend of the key has its elements"
-        )
-    kind = UntypedStorage if untyped else _type_of_code[lib.element_dtype(tensor._h)]
-    return seen_as(kind, tensor)
-
-
-def seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
-    """The memory of the tensor as a storage of this class."""
-    address = lib.storage_of(tensor._h)
-    storage = _storages.get((address, kind))
-    if storage is None:
-        elements = handles.wrap(lib.storage_tensor(address, kind.dtype.code))
-        storage = _storages[address, kind] = make_storage(kind, elements)
-    return storage
-
-
-def objects_of(address: int) -> list[AnyStorage]:
-    """The storage objects of a storage of the core."""
-    kinds: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]
-    return [each for kind in kinds if (each := _storages.get((address, kind))) is not None]
-
-
-def follow(objects: list[AnyStorage], tensor: Any) -> None:
-    """Has storage objects stand for the memory of a tensor."""
-    for each in objects:
-        del _storages[lib.storage_of(each._elements._h), type(each)]
-        each._elements = handles.wrap(lib.storage_tensor(lib.storage_of(tensor._h), each.dtype.code))
-        _storages[lib.storage_of(tensor._h), type(each)] = each
-
-
-def _resize(storage: AnyStorage, nbytes: int) -> None:
-    address = lib.storage_of(storage._elements._h)
-    seen = objects_of(address)
-    done = lib.storage_resize(address, nbytes)
-    if done < 0:
-        raise_pending()
-    whole = storage._elements
-    if not done:
-        if lib.storage_uses(whole._h) > len(seen):
-            raise RuntimeError(
-                f"resize_(): the storage cannot grow from {lib.storage_nbytes(address)} to {nbytes} bytes, as tensors "
-                "share its memory and would not see it move; resize_() of a tensor gives that one larger memory"
-            )
-        whole = on_device(CPU, allocate, (nbytes,), UntypedStorage.dtype.code)
-        whole[: lib.storage_nbytes(address)] = storage.untyped()._elements
-    follow(seen, whole)
-
-
-def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
-    """The handle of a tensor with this geometry in the storage."""
-    if not isinstance(storage, AnyStorage):
-        raise TypeError(f"expected a storage, but got {handles.type_name(storage)}")
-    if len(sizes) != len(strides):
-        raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
-    return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
-
-
-def tensor_of(storage: AnyStorage, of: dtype_class | None) -> Any:
-    """A tensor of all elements of a storage, over its memory. Bytes are read as elements of `of`, or as int64."""
-    own = None if isinstance(storage, UntypedStorage) else storage.dtype
-    wanted = dtype_class.resolve(of or own or EXPORTS["int64"], "tensor")
-    if own is not None and own is not wanted:
-        raise RuntimeError(
-            f"Expected a Storage of type {wanted.scalar_name} or an UntypedStorage, but got {own.scalar_name}"
-        )
-    count = storage.nbytes() // wanted.itemsize
-    return handles.wrap(lib.as_strided(storage._elements._h, (count,), (1,), 1, 0, wanted.code))
+storage_objects.KINDS += [UntypedStorage, *STORAGE_TYPES.values()]
 
 
 def is_storage(value: object) -> TypeIs[AnyStorage]:

@@ -12,7 +12,8 @@ from .._base.handles import address_of, wrap
 from .._base.interchange import tensor_of_bytes
 from .._C import ffi, lib
 from .._handle import over_memory
-from .storage import AnyStorage, make_storage
+from .storage import AnyStorage
+from .storage_objects import make_storage
 
 __all__ = ["memory_of", "reduced"]
 

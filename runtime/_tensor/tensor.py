@@ -172,14 +172,14 @@ class Tensor(
 
     def storage(self) -> TypedStorage:
         """Return the memory of this tensor and all its views as a one-dimensional sequence of elements."""
-        from .storage import storage_of
+        from .storage_tensors import storage_of
 
         storage: TypedStorage = storage_of(self)
         return storage
 
     def untyped_storage(self) -> UntypedStorage:
         """Return the memory of this tensor and all its views as a sequence of bytes."""
-        from .storage import storage_of
+        from .storage_tensors import storage_of
 
         storage: UntypedStorage = storage_of(self, untyped=True)
         return storage

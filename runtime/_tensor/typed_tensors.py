@@ -18,7 +18,6 @@ from .._base.types import Size, check_placement, strided
 from .._base.warn import warn
 from .._handle import set_constructor
 from .construct import tensor
-from .storage import is_storage, tensor_of
 
 __all__ = ["TENSOR_TYPES", "set_default_tensor_type", "typename"]
 
@@ -43,6 +42,9 @@ def made(dtype: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype:
 
 
 def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype: bool) -> Any:
+    from .storage import is_storage
+    from .storage_tensors import tensor_of
+
     if not args and len(given) == 1 and next(iter(given)) in ("size", "data", "storage"):
         name, value = given.popitem()
         args = (Size(value) if name == "size" else value,)

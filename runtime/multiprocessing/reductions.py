@@ -9,7 +9,8 @@ from typing import Any
 from .._base.devices import is_meta
 from .._tensor.shared_memory import from_descriptor, from_name, mapping_of, named_bytes, shared_bytes
 from .._tensor.sharing import move, shared_copy
-from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage, seen_as
+from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage
+from .._tensor.storage_objects import seen_as
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._base.interchange import tensor_of_bytes
-from .._tensor.storage import UntypedStorage, seen_as
+from .._tensor.storage import UntypedStorage
+from .._tensor.storage_objects import seen_as
 from .._tensor.storage_pickle import memory_of
 from .locations import Placement
 from .pickler import Collected

@@ -20,7 +20,8 @@ from .._base.types import layout
 from .._C import lib
 from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor, _rebuild_wrapper
 from .._representations.named.names import check_savable
-from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage, has_backend, storage_of
+from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage
+from .._tensor.storage_tensors import has_backend, storage_of
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks

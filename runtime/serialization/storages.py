@@ -13,7 +13,8 @@ from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import address_of, wrap
 from .._C import ffi
 from .._handle import over_memory
-from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage, seen_as
+from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage
+from .._tensor.storage_objects import seen_as
 from .archive_reader import ArchiveReader
 from .locations import Placement
 from .pickle_data import shown
