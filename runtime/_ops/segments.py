@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -24,17 +23,19 @@ _REDUCTIONS = {
 """For each word how elements are joined, and what no elements give."""
 
 
-@dataclass
 class Segments:
     """Which rows of a tensor whose first dimensions are one belong to which segment."""
 
-    shape: list[int]
-    """That of the segments: of the dimensions before the one that is reduced, and their number in each."""
-    owners: Any
-    """The segment of each row that belongs to one, counted through all dimensions;"""
-    rows: Any
-    """and where the row stands, None where all belong to one."""
-    lengths: Any
+    __slots__ = ("lengths", "owners", "rows", "shape")
+
+    def __init__(self, shape: list[int], owners: Any, rows: Any, lengths: Any) -> None:
+        self.shape = shape
+        """That of the segments: of the dimensions before the one that is reduced, and their number in each."""
+        self.owners = owners
+        """The segment of each row that belongs to one, counted through all dimensions;"""
+        self.rows = rows
+        """and where the row stands, None where all belong to one."""
+        self.lengths = lengths
 
 
 def segments_of(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axis: int, unsafe: bool) -> Segments:
