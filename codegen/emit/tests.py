@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..cache import NONE as NO_CACHE
 from ..cache import Cache
-from ..dtypes import DType, ordered
+from ..dtypes import DTYPE_CLASSES, DType, ordered
 from ..expr import FUNCTIONS, Expr, lower
 from ..expr.kernel_text import emit_expression, is_inexact
 from ..expr.lower import Env

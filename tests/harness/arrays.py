@@ -18,6 +18,9 @@ from codegen.dtypes import DTYPES, NARROW, DType, Specials
 
 Array = np.ndarray[Any, Any]
 
+PROMOTING = tuple(dtype for dtype in DTYPES.values() if dtype.promotes)
+"""The dtypes of operators' suites: those that are only stored have tests of their own."""
+
 
 def holder(dtype: DType) -> np.dtype[Any]:
     """The NumPy dtype that holds values of `dtype`."""

@@ -12,7 +12,7 @@ import pytest
 from codegen.dtypes import DTYPES, DType
 
 from . import promotion
-from .arrays import Array, tensor
+from .arrays import PROMOTING, Array, tensor
 from .calls import (
     compare,
     compare_or_refuse,

@@ -21,7 +21,7 @@ import pytest
 from codegen.dtypes import DTYPES
 from codegen.model.python_operators import PythonOperator
 
-from .arrays import array, dtype_of, tensor
+from .arrays import PROMOTING, array, dtype_of, tensor
 from .compare import check_same
 from .spec import Spec
 
