@@ -27,6 +27,11 @@ def test_honest_ones(capsule: Any, versioned: bool) -> None:
     assert len(capsule.deleted) == 6
 
 
+def test_the_smallest_stride_of_a_dimension_of_one_element(capsule: Any) -> None:
+    for stride in (-(2**63), 2**63 - 1):
+        assert ow.from_dlpack(capsule((1, 3), (stride, 2))).clone().stride() == (3, 1)
+
+
 HOSTILE = {
     "another device": {"device_type": 2},
     "no memory": {"data": None},

@@ -29,12 +29,15 @@ int ow_broadcast_shape(ow_tensor *const *inputs, int n, int64_t *shape) {
     return ndim;
 }
 
+/* Foreign memory may have any stride along a dimension of one element, the least number among them. */
+static uint64_t magnitude(int64_t stride) {
+    return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+}
+
 /* 1 if dimension a should be outside dimension b, -1 if inside, 0 if the operands do not decide. */
 static int slower(const int64_t *shape, int noperands, int64_t strides[][OW_MAX_DIMS], int a, int b) {
     for (int k = 0; k < noperands; k++) {
-        int64_t sa = strides[k][a], sb = strides[k][b];
-        if (sa < 0) sa = -sa;
-        if (sb < 0) sb = -sb;
+        uint64_t sa = magnitude(strides[k][a]), sb = magnitude(strides[k][b]);
         if (!sa || !sb) continue;
         if (sa < sb) return -1;
         if (sa > sb) return 1;
