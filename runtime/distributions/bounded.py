@@ -201,6 +201,10 @@ def _log_bessel(x: Any, order: int) -> Any:
     return ops.where(x < 3.75, small, large)
 
 
+_NARROW = 1e10
+"""A concentration from which on von Mises' distribution and the normal one differ by less than rounding does."""
+
+
 class VonMises(Symmetric):
     """Von Mises' distribution of angles around `loc`; the larger `concentration`, the narrower."""
 
@@ -213,14 +217,20 @@ class VonMises(Symmetric):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Return samples, by rejection in double precision (Best and Fisher, Efficient Simulation of the von Mises
-        Distribution, 1979)."""
+        Distribution, 1979); where the concentration is so large that no sample would be taken in double precision, of
+        the normal distribution that it is the limit of, and NaN where it is NaN or zero."""
         with no_grad():
             kappa = self.concentration.to(EXPORTS["float64"])
             tau = 1 + (1 + 4 * kappa.square()).sqrt()
             rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
             r = ops.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho.square()) / (2 * rho))
-            result = kappa.new_zeros(self._extended_shape(sample_shape))
-            done = ops.zeros_like(result, dtype=EXPORTS["bool"])
+            shape = self._extended_shape(sample_shape)
+            result = ops.where(r.isfinite(), ops.zeros_like(r), math.nan).expand(shape)
+            is_narrow = kappa > _NARROW
+            if bool(is_narrow.any()):
+                drawn = ops.randn(shape, dtype=result.dtype) / kappa.sqrt()
+                result = ops.where(is_narrow, drawn, result)
+            done = (is_narrow | ~r.isfinite()).expand(shape)
             while not bool(done.all()):
                 u1, u2, u3 = ops.rand((3, *result.shape), dtype=result.dtype).unbind()
                 z = (math.pi * u1).cos()
