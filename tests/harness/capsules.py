@@ -41,11 +41,15 @@ new_capsule.restype = ctypes.py_object
 new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
+def immortal(value: Any) -> None:
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+
+
 class Maker:
-    """Makes capsules over eight float32 from 0 on, but for what is said otherwise; all live as long as it does."""
+    """Makes capsules over eight float32 from 0 on, but for what is said otherwise. They are never freed: tensors over
+    them may be there for longer than any module, when the process ends."""
 
     def __init__(self) -> None:
-        self.kept: list[Any] = []
         self.deleted: list[int] = []
         """The addresses of what was deleted by those who took it."""
         self.delete = DELETER(self.deleted.append)
@@ -66,5 +70,5 @@ class Maker:
             else Plain(tensor, None, function)
         )
         name = b"dltensor_versioned" if versioned else b"dltensor"
-        self.kept.extend((memory, lists, managed, name))
+        immortal((self, memory, lists, managed, name))
         return new_capsule(ctypes.addressof(managed), name, None)

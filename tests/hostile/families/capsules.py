@@ -12,7 +12,6 @@ from harness.capsules import Maker
 from ..callables import Target
 
 _MAKER = Maker()
-"""Its memory outlives all tensors over it."""
 
 
 def targets() -> Mapping[str, Target]:
