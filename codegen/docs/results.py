@@ -26,7 +26,7 @@ _RESULTS = {
     Promotion.TO_DOUBLE: "float64; for complex numbers complex128",
     Promotion.KEEP: "that of the input",
 }
-_CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "bool")
+_CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "float8", "bool")
 """The classes of dtypes whose names are clear to readers."""
 _SHAPES = {
     "swap": "the input's shape with dimensions {1} and {2} exchanged",

@@ -224,9 +224,9 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
 
 
 def _accepted(operator: Operator) -> Iterator[DType]:
-    """The dtypes for which the operator has an expression."""
+    """The dtypes for which the operator has an expression, but for those that are only stored."""
     body = operator.body
-    for dtype in ordered(operator.dtypes):
+    for dtype in ordered(operator.dtypes & DTYPE_CLASSES["any"]):
         computation = operator.promotion.resolve(dtype)[0].opmath
         if not isinstance(body, Elementwise) or body.expression(computation) is not None:
             yield dtype

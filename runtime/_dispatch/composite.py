@@ -49,7 +49,7 @@ def _check_dtype(op: Op, values: Sequence[Any]) -> None:
         return
     dtype = BY_CODE[code]
     refusal = op.complex_refusal if dtype.is_complex else op.refusal
-    if refusal is not None:
+    if refusal is not None and dtype.promotes:
         raise RuntimeError(refusal.replace("{dtype}", dtype.scalar_name))
     raise NotImplementedError(f'"{op.name}" not implemented for {dtype.scalar_name!r}')
 

