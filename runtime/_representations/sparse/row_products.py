@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.dtypes import EXPORTS
 from ..._base.tensor_class import Tensor
@@ -13,10 +13,13 @@ from .convert import coalesced
 from .payload import Coordinates
 from .tensor import made
 
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor as TensorType
+
 __all__ = ["hspmm", "smm", "sspaddmm"]
 
 
-def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def hspmm(mat1: TensorType, mat2: TensorType) -> TensorType:
     """Return the product of a sparse matrix and a dense one, whose rows are its sparse dimension.
 
     Args:
@@ -33,7 +36,7 @@ def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     return made(Coordinates(rows.unsqueeze(0), values, size, True))
 
 
-def smm(input: Tensor, mat2: Tensor) -> Tensor:
+def smm(input: TensorType, mat2: TensorType) -> TensorType:
     """Return the product of a sparse matrix and a dense one, with all elements in the rows that have one.
 
     Args:
@@ -49,7 +52,9 @@ def smm(input: Tensor, mat2: Tensor) -> Tensor:
     return made(_elements("smm", input, mat2))
 
 
-def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+def sspaddmm(
+    input: TensorType, mat1: TensorType, mat2: TensorType, *, beta: complex = 1, alpha: complex = 1
+) -> TensorType:
     """Return beta * input + alpha * (mat1 @ mat2), of sparse matrices `input` and `mat1`, as `smm` gives the product.
 
     Args:
