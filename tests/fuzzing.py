@@ -31,7 +31,7 @@ from codegen.schema import parse
 EXPECTED = (TypeError, ValueError, RuntimeError, IndexError, OverflowError)
 ROOT = Path(__file__).resolve().parent.parent
 
-DTYPE_NAMES = tuple(name for name, dtype in DTYPES.items() if not dtype.is_complex)
+DTYPE_NAMES = tuple(name for name, dtype in DTYPES.items() if not dtype.is_complex and dtype.promotes)
 HUGE = (2**48, 2**62, 2**63 - 1, 2**63, -(2**63), 2**64, 2**70, -(10**30))
 # Small or huge, nothing between: a range or a shape made of them has few elements or more than fit the address space.
 NUMBERS: tuple[Any, ...] = (

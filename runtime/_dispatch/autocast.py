@@ -144,7 +144,8 @@ def cast_tensors(values: Any, wanted: dtype | None) -> Any:
     if isinstance(values, Tensor):
         return values.to(wanted) if _is_castable(values) and values.dtype is not wanted else values
     if isinstance(values, (tuple, list)):
-        return type(values)([cast_tensors(each, wanted) for each in values])
+        make = getattr(type(values), "_make", type(values))  # tuples with names are made of elements, one by one
+        return make([cast_tensors(each, wanted) for each in values])
     if isinstance(values, dict):
         return {name: cast_tensors(each, wanted) for name, each in values.items()}
     return values

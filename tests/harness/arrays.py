@@ -20,6 +20,7 @@ Array = np.ndarray[Any, Any]
 
 PROMOTING = tuple(dtype for dtype in DTYPES.values() if dtype.promotes)
 """The dtypes of operators' suites: those that are only stored have tests of their own."""
+NAMES = tuple(dtype.name for dtype in PROMOTING)
 
 
 def holder(dtype: DType) -> np.dtype[Any]:

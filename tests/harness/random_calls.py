@@ -15,7 +15,7 @@ import opweave
 from codegen.dtypes import DTYPES, DType
 
 from . import accumulate
-from .arrays import Array, cast, holder, tensor
+from .arrays import PROMOTING, Array, cast, holder, tensor
 from .calls import compare_or_refuse, divisible, input_dtypes
 from .extremes import extremes, ordinary
 from .promotion import operand
@@ -25,7 +25,7 @@ from .spec import Spec
 MAX_SIZE = 600
 """Elements of a random tensor: more than a chunk, few enough to be quick."""
 
-REAL = [dtype for dtype in DTYPES.values() if not dtype.is_complex]
+REAL = [dtype for dtype in PROMOTING if not dtype.is_complex]
 EDGES = [0, 1, 2, 3, 5, 16, 17]
 
 

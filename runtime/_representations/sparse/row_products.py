@@ -33,7 +33,8 @@ def hspmm(mat1: TensorType, mat2: TensorType) -> TensorType:
         RuntimeError: layouts, sizes or dtypes do not fit.
     """
     rows, values, size = _rows("hspmm", mat1, mat2)
-    return made(Coordinates(rows.unsqueeze(0), values, size, True))
+    result: TensorType = made(Coordinates(rows.unsqueeze(0), values, size, True))
+    return result
 
 
 def smm(input: TensorType, mat2: TensorType) -> TensorType:
@@ -49,7 +50,8 @@ def smm(input: TensorType, mat2: TensorType) -> TensorType:
     Raises:
         RuntimeError: layouts, sizes or dtypes do not fit.
     """
-    return made(_elements("smm", input, mat2))
+    result: TensorType = made(_elements("smm", input, mat2))
+    return result
 
 
 def sspaddmm(
@@ -69,20 +71,21 @@ def sspaddmm(
     Raises:
         RuntimeError: layouts, sizes or dtypes do not fit.
     """
-    _check("sspaddmm", "input", input, sparse_coo)
+    own: Coordinates = _check("sspaddmm", "input", input, sparse_coo)._sparse
     found = _elements("sspaddmm", mat1, mat2)
     if tuple(input.shape) != found.size or input.dtype is not mat1.dtype:
         raise RuntimeError(
             f"sspaddmm(): expected an input of shape {list(found.size)} and dtype {mat1.dtype}, but got "
             f"{list(input.shape)} and {input.dtype}"
         )
-    own: Coordinates = input._sparse
     indices = ops.cat([own.indices, found.indices], 1)
     values = ops.cat([own.values * beta, found.values * alpha])
-    return made(Coordinates(indices, values, found.size))
+    result: TensorType = made(Coordinates(indices, values, found.size))
+    return result
 
 
-def _check(function: str, name: str, value: Any, layout: Any) -> None:
+def _check(function: str, name: str, value: Any, layout: Any) -> Any:
+    """The argument, if it is a matrix of this layout."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{function}(): argument '{name}' must be Tensor, not {type_name(value)}")
     if value.layout is not layout or value.ndim != 2 or (layout is sparse_coo and value._sparse.dense_dim):
@@ -90,6 +93,7 @@ def _check(function: str, name: str, value: Any, layout: Any) -> None:
             f"{function}(): expected '{name}' to be a matrix of layout {layout}, but got a tensor of layout "
             f"{value.layout} and shape {list(value.shape)}"
         )
+    return value
 
 
 def _rows(function: str, left: Any, right: Any) -> tuple[Any, Any, tuple[int, int]]:

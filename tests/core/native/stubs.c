@@ -19,8 +19,6 @@ static void same_eight_bytes(char *dst, int64_t dst_stride, const char *src, int
 
 int ow_default_dtype = OW_FLOAT32;
 
-const char *const ow_type_names[OW_NDTYPES] = {[OW_FLOAT32] = "float"};
-
 int ow_result_type(ow_tensor *const *inputs, int n) { return n ? inputs[0]->dtype : ow_default_dtype; }
 
 int ow_can_cast(int from, int to) { return from <= to; }

@@ -26,6 +26,11 @@ from ._dtype_names import complex64 as complex64
 from ._dtype_names import cfloat as cfloat
 from ._dtype_names import complex128 as complex128
 from ._dtype_names import cdouble as cdouble
+from ._dtype_names import float8_e5m2 as float8_e5m2
+from ._dtype_names import float8_e4m3fn as float8_e4m3fn
+from ._dtype_names import float8_e5m2fnuz as float8_e5m2fnuz
+from ._dtype_names import float8_e4m3fnuz as float8_e4m3fnuz
+from ._dtype_names import float8_e8m0fnu as float8_e8m0fnu
 from ._operators import *
 
 __version__: str
@@ -82,6 +87,16 @@ class ComplexFloatStorage(TypedStorage): ...
 
 class ComplexDoubleStorage(TypedStorage): ...
 
+class Float8_e5m2Storage(TypedStorage): ...
+
+class Float8_e4m3fnStorage(TypedStorage): ...
+
+class Float8_e5m2fnuzStorage(TypedStorage): ...
+
+class Float8_e4m3fnuzStorage(TypedStorage): ...
+
+class Float8_e8m0fnuStorage(TypedStorage): ...
+
 __all__ = [
     "BFloat16Storage",
     "BFloat16Tensor",
@@ -96,6 +111,11 @@ __all__ = [
     "ComplexHalfStorage",
     "DoubleStorage",
     "DoubleTensor",
+    "Float8_e4m3fnStorage",
+    "Float8_e4m3fnuzStorage",
+    "Float8_e5m2Storage",
+    "Float8_e5m2fnuzStorage",
+    "Float8_e8m0fnuStorage",
     "FloatStorage",
     "FloatTensor",
     "HalfStorage",
@@ -131,6 +151,11 @@ __all__ = [
     "cfloat",
     "complex128",
     "cdouble",
+    "float8_e5m2",
+    "float8_e4m3fn",
+    "float8_e5m2fnuz",
+    "float8_e4m3fnuz",
+    "float8_e8m0fnu",
     "neg",
     "negative",
     "neg_",
