@@ -8,6 +8,8 @@ from codegen.dtypes import DTYPES
 
 from .conftest import CORE_INCLUDES, Core, compile_c, generated_headers
 
+KERNEL_DTYPES = sum(dtype.promotes for dtype in DTYPES.values())
+"""Operators have loops for these; the others are only stored."""
 SOURCE = """
 #include "opweave.h"
 static const ow_op one = {.name = "one"}, two = {.name = "two"};
@@ -53,7 +55,7 @@ def test_wrong_libraries_are_refused(core: Core, tmp_path: Path) -> None:
         (tmp_path / "empty.so", "does not export ow_library"),
         (weave(tmp_path / "old.so", version="99 * 256 + 3"), "built for interface 99 with 3 instruction-set levels"),
         (weave(tmp_path / "one.so", levels=1), "with 1 instruction-set levels, this opweave has interface"),
-        (weave(tmp_path / "dtypes.so", ndtypes="7"), f"was built for 7 dtypes, this opweave has {len(DTYPES)}"),
+        (weave(tmp_path / "dtypes.so", ndtypes="7"), f"was built for 7 dtypes, this opweave has {KERNEL_DTYPES}"),
     ]
     count = core.lib.operator_count()
     for path, message in cases:
