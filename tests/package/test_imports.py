@@ -154,9 +154,12 @@ _LATER = (
 
 
 def test_what_an_import_does_not_wait_for() -> None:
-    """Neither modules that the first tensor does not need, nor classes that are made from source text."""
+    """Neither modules that the first tensor does not need, nor classes that are made from source text.
+
+    Python's own modules that every import needs are imported before: functools makes such a class.
+    """
     run(f"""
-        import builtins, sys
+        import builtins, sys, typing
         asked = []
         plain = builtins.__import__
 
