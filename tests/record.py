@@ -1,8 +1,8 @@
 """Records what torch answers the tests, where torch is installed: `python tests/record.py [--check] [FILE...]`.
 
 The tests marked `oracle` run with torch at their side and are compared with it. Their answers are written to
-tests/recordings/; with --check they must be those that lie there, and only files are asked for whose recording or
-whose source has changed since it was written. FILEs are test files to record, or to check whatever has changed.
+tests/recordings/; with --check they must be those that lie there, and files are left out whose recording and sources
+have not changed since it was written. FILEs are test files to record or to check alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harness import recording
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS = 5
-"""Status of pytest where all tests of the files are slow."""
+"""pytest's status where there is none."""
 
 
 def main() -> int:
@@ -32,23 +32,21 @@ def main() -> int:
     parser.add_argument("-n", default="auto", help="processes, as pytest takes them")
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
-    files = [Path(file).resolve() for file in options.files] or sorted(sources().values())
-    if options.check:
-        files = [file for file in files if not recording.is_fresh(file.stem, file)]
-        print(f"{len(files)} test files have changed since torch was asked", flush=True)
+    fresh = {module for module in recorded() if options.check and not options.files and recording.is_fresh(module)}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "-q", "-m", "oracle and not slow", "-n", options.n]
-        command += [f"--oracle={'check' if options.check else 'record'}", f"--oracle-parts={folder}", *map(str, files)]
+        command += [f"--oracle={'check' if options.check else 'record'}", f"--oracle-parts={folder}", *options.files]
+        command += [f"--ignore={recording.source_of(module)}" for module in sorted(fresh)]
         # One thread each: the tensors are small, and processes do not wait for each other's threads. Some of torch's
         # sample inputs come in the order of a set of texts.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-        status = subprocess.run(command, cwd=ROOT, check=False, env=environment).returncode if files else 0
-        status = 0 if status == NO_TESTS else status
+        status = subprocess.run(command, cwd=ROOT, check=False, env=environment).returncode
+        status = 0 if status == NO_TESTS and fresh else status
         result = recording.merged(Path(folder))
     if not options.files:
         result[recording.NAMES] = recording.names(torch_place)
     if options.check:
-        return status or says_stale(result, {file.stem for file in files}, complete=not options.files)
+        return status or says_stale(result, fresh, complete=not options.files)
     write(result, complete=not options.files and not status)
     return status
 
@@ -60,12 +58,6 @@ def torch_place(path: str) -> Any:
     return attrgetter(path)(torch) if path else torch
 
 
-def sources() -> dict[str, Path]:
-    """Test files that ask torch, by module."""
-    files = recording.TESTS.rglob("test_*.py")
-    return {path.stem: path for path in files if path.stem.endswith("_oracle") or "mark.oracle" in path.read_text()}
-
-
 def recorded() -> set[str]:
     return {path.name.removesuffix(".json.gz") for path in recording.FOLDER.glob("*.json.gz")}
 
@@ -75,18 +67,16 @@ def write(result: dict[str, recording.Items], complete: bool) -> None:
     recording.FOLDER.mkdir(exist_ok=True)
     for module in recorded() - result.keys() if complete else ():
         recording.path_of(module).unlink()
-    asked_by = sources()
     for module, items in sorted(result.items()):
-        path, content = recording.path_of(module), recording.pack(items, asked_by.get(module))
+        path, content = recording.path_of(module), recording.pack(items, recording.source_of(module))
         path.write_bytes(content)
         print(f"{len(content):9,} bytes  {path.relative_to(ROOT)}")
 
 
-def says_stale(results: dict[str, recording.Items], asked: set[str], complete: bool) -> int:
+def says_stale(results: dict[str, recording.Items], fresh: set[str], complete: bool) -> int:
     """The tests have compared their answers themselves; left are recordings of tests that are no longer there."""
     stale = [f"{module}: {name}" for module in results for name in recording.load(module)[1].keys() - results[module]]
-    stale += recorded() & asked - results.keys()
-    stale += recorded() - sources().keys() - {recording.NAMES} if complete else ()
+    stale += recorded() - fresh - results.keys() if complete else ()
     for index, (_, (names,)) in results.get(recording.NAMES, {}).items():
         if recording.text_of(sorted(recording.names_of(index))) != names:
             stale.append(f"{recording.NAMES}: {index}")

@@ -15,6 +15,7 @@ ITEMS: recording.Items = {"test_sum": (7, ["1", "[2,3]"])}
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A test file whose recording has just been written."""
     monkeypatch.setattr(recording, "FOLDER", tmp_path)
+    monkeypatch.setattr(recording, "TESTS", tmp_path)
     monkeypatch.setattr(recording, "version", lambda name: "2.13.0+cpu")
     path = tmp_path / "test_sums_oracle.py"
     path.write_text("question")
@@ -24,20 +25,22 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_was_written_is_fresh_and_read_again(source: Path) -> None:
-    assert recording.is_fresh(source.stem, source)
+    assert recording.is_fresh(source.stem)
     assert recording.load(source.stem) == ([1, [2, 3]], {"test_sum": [7, 0, 1]})
-    assert not recording.is_fresh("test_others_oracle", source)
+    assert not recording.is_fresh("test_others_oracle")
+    source.unlink()
+    assert not recording.is_fresh(source.stem)
 
 
 @pytest.mark.parametrize("name", ["test_sums_oracle.py", "helper.py"])
 def test_a_changed_source_is_asked_again(source: Path, name: str) -> None:
     (source.parent / name).write_text("another")
-    assert not recording.is_fresh(source.stem, source)
+    assert not recording.is_fresh(source.stem)
 
 
 def test_other_test_files_do_not_matter(source: Path) -> None:
     (source.parent / "test_products_oracle.py").write_text("question")
-    assert recording.is_fresh(source.stem, source)
+    assert recording.is_fresh(source.stem)
 
 
 def test_changed_answers_are_asked_again(source: Path) -> None:
@@ -45,9 +48,9 @@ def test_changed_answers_are_asked_again(source: Path) -> None:
     kept = gzip.decompress(recording.path_of(source.stem).read_bytes()).partition(b"\n")[0]
     content = gzip.decompress(other).partition(b"\n")[2]
     recording.path_of(source.stem).write_bytes(gzip.compress(kept + b"\n" + content))
-    assert not recording.is_fresh(source.stem, source)
+    assert not recording.is_fresh(source.stem)
 
 
 def test_another_release_is_asked_again(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "version", lambda name: "2.14.0")
-    assert not recording.is_fresh(source.stem, source)
+    assert not recording.is_fresh(source.stem)
