@@ -24,14 +24,14 @@ from harness.arrays import array, cast, dtype_of, opweave_dtype, tensor
 from harness.catalog import described
 from opweave import _operators
 
-from codegen.dtypes import DTYPES
+from codegen.dtypes import DTYPE_CLASSES, DTYPES, ordered
 from codegen.read.copies import DERIVED
 from codegen.schema import parse
 
 EXPECTED = (TypeError, ValueError, RuntimeError, IndexError, OverflowError)
 ROOT = Path(__file__).resolve().parent.parent
 
-DTYPE_NAMES = tuple(name for name, dtype in DTYPES.items() if not dtype.is_complex and dtype.promotes)
+DTYPE_NAMES = tuple(dtype.name for dtype in ordered(DTYPE_CLASSES["all"]))
 HUGE = (2**48, 2**62, 2**63 - 1, 2**63, -(2**63), 2**64, 2**70, -(10**30))
 # Small or huge, nothing between: a range or a shape made of them has few elements or more than fit the address space.
 NUMBERS: tuple[Any, ...] = (

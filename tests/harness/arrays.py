@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import opweave
 
-from codegen.dtypes import DTYPES, NARROW, DType, Specials
+from codegen.dtypes import DTYPE_CLASSES, DTYPES, NARROW, DType, Specials, ordered
 
 Array = np.ndarray[Any, Any]
 
-PROMOTING = tuple(dtype for dtype in DTYPES.values() if dtype.promotes)
+PROMOTING = ordered(DTYPE_CLASSES["any"])
 """The dtypes of operators' suites: those that are only stored have tests of their own."""
 NAMES = tuple(dtype.name for dtype in PROMOTING)
 
