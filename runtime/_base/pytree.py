@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from .sequences import remade
+
 __all__ = ["CONTAINERS", "LEAF", "Container", "Structure", "container_of", "flatten"]
 
 
@@ -24,11 +26,6 @@ def _flatten_dict(value: Any) -> tuple[list[Any], Any]:
     return list(value.values()), list(value)
 
 
-def _unflatten_named(values: Any, kind: Any) -> Any:
-    make = getattr(kind, "_make", kind)  # results of operators are made of one sequence, as tuples are
-    return make(values)
-
-
 CONTAINERS: dict[type, Container] = {
     tuple: Container(lambda value: (list(value), None), lambda values, _: tuple(values)),
     list: Container(lambda value: (list(value), None), lambda values, _: values),
@@ -42,7 +39,7 @@ CONTAINERS: dict[type, Container] = {
 }
 """The classes of containers, whose subclasses are none."""
 
-_NAMED_TUPLE = Container(lambda value: (list(value), type(value)), _unflatten_named)
+_NAMED_TUPLE = Container(lambda value: (list(value), type(value)), lambda values, kind: remade(kind, values))
 
 
 def container_of(kind: type) -> Container | None:

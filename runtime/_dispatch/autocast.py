@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from .._base.devices import CPU
 from .._base.dtypes import EXPORTS, dtype
+from .._base.sequences import remade
 from .._base.tensor_class import Tensor
 from .._handle import keys as keys_of
 from .._handle import with_keys
@@ -144,8 +145,7 @@ def cast_tensors(values: Any, wanted: dtype | None) -> Any:
     if isinstance(values, Tensor):
         return values.to(wanted) if _is_castable(values) and values.dtype is not wanted else values
     if isinstance(values, (tuple, list)):
-        make = getattr(type(values), "_make", type(values))  # tuples with names are made of elements, one by one
-        return make([cast_tensors(each, wanted) for each in values])
+        return remade(type(values), [cast_tensors(each, wanted) for each in values])
     if isinstance(values, dict):
         return {name: cast_tensors(each, wanted) for name, each in values.items()}
     return values

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base.keys import KEY_BITS
+from .._base.sequences import remade
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._handle import alias, as_view
@@ -81,7 +82,7 @@ def _tensors(value: Any) -> Sequence[Any]:
 def _resolved(value: Any, memory: dict[int, Any]) -> Any:
     """A value with conjugates computed, those that are overwritten in their memory, which others are read before."""
     if isinstance(value, (tuple, list)):
-        return type(value)([_resolved(each, memory) for each in value])
+        return remade(type(value), [_resolved(each, memory) for each in value])
     if not isinstance(value, Tensor) or id(value) in memory:
         return memory.get(id(value), value)
     if is_conjugated(value):
@@ -92,7 +93,7 @@ def _resolved(value: Any, memory: dict[int, Any]) -> Any:
 
 def _in_memory(value: Any, memory: dict[int, Any]) -> Any:
     if isinstance(value, (tuple, list)):
-        return type(value)([_in_memory(each, memory) for each in value])
+        return remade(type(value), [_in_memory(each, memory) for each in value])
     return memory.get(id(value), value)
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.promotion import promote_types
+from .._base.sequences import remade
 from .._base.tensor_class import Tensor
 from .._dispatch.ops import ops
 from ._array import Array
@@ -34,9 +35,7 @@ def as_arrays(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value if type(value) is Array else value.as_subclass(Array)
     if isinstance(value, (tuple, list)):
-        parts = [as_arrays(each) for each in value]
-        make = getattr(type(value), "_make", type(value))
-        return make(parts)
+        return remade(type(value), [as_arrays(each) for each in value])
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import opweave
@@ -16,6 +16,11 @@ from harness.outcome import Error, outcome
 from harness.samples import arguments, calls_of, function_of, own
 
 from codegen.schema import parse
+
+
+class Pair(NamedTuple):
+    first: opweave.Tensor
+    second: opweave.Tensor
 
 
 def numbers() -> Any:
@@ -34,6 +39,11 @@ def test_written_to_in_place() -> None:
     assert x.tolist() == [-1j, -2j, -3j]
     x.zero_()
     assert y.tolist() == [0, 0, 0]
+
+
+def test_in_a_tuple_with_names() -> None:
+    pair = Pair(numbers().conj(), numbers())
+    assert opweave.cat(pair).tolist() == [1 - 2j, 3 + 1j, -0.5j, 1 + 2j, 3 - 1j, 0.5j]
 
 
 def test_beside_its_own_memory() -> None:

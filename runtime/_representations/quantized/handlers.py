@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._base.dtypes import EXPORTS
 from ..._base.handles import shape_of, strides_of
+from ..._base.sequences import remade
 from ..._base.tensor_class import Tensor
 from ..._dispatch.dispatcher import redispatch, register
 from ..._dispatch.infer import infer
@@ -190,7 +191,7 @@ def _each(args: Sequence[Any], change: Callable[[Any], Any], kind: type | None =
 
     def changed(value: Any) -> Any:
         if isinstance(value, (tuple, list)):
-            return type(value)([changed(each) for each in value])
+            return remade(type(value), [changed(each) for each in value])
         chosen = is_quantized(value) if kind is None else isinstance(value, kind)
         return change(value) if chosen else value
 
