@@ -9,7 +9,7 @@ from typing import Any
 class _NamedResults(tuple[Any, ...]):
     """A tuple whose elements have names; it is made from one sequence, as torch's are.
 
-    collections.namedtuple would make each class from source text, which took a tenth of the import of this package.
+    collections.namedtuple would make each class from source text, which is slow.
     """
 
     __slots__ = ()

@@ -30,7 +30,7 @@ def load(name: str) -> Any:
 
 def _import_all(package: Any) -> None:
     """Imports the modules of a package, and waits for those that other threads import."""
-    import pkgutil  # with what it imports, a twentieth of the import of this package
+    import pkgutil  # which imports much more, and is rarely needed
 
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         if module.name.rpartition(".")[2] in _PROGRAMS:
