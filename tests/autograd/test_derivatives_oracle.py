@@ -34,6 +34,8 @@ LEFT_OUT = {
     "to": _ARGUMENTS,
     "where": "the sample's condition is no bool",
     "zero_": "the sample is a leaf",
+    "native_group_norm": "torch's means and deviations have a history, whose gradients it drops",
+    "native_layer_norm": "as of native_group_norm",
     "nextafter": "torch declines as well, but later",
     "take_along_dim": "torch takes negative positions, of which its documentation knows nothing",
     "cov": "torch's gradient by the weights leaves out their sum",

@@ -16,7 +16,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -88,10 +88,14 @@ GRADIENTS = Like(rtol=1e-6, atol=1e-9, strides=False, advice=False, few=16)
 # ---- asking -------------------------------------------------------------------------------------------------
 
 
+@cache
 def torch_module() -> ModuleType:
+    """torch without opt_einsum, beside which other errors and orders of products are its answer."""
     for name in ("autograd.functional", "func", "utils.benchmark", "utils.checkpoint"):
         importlib.import_module(f"torch.{name}")
-    return importlib.import_module("torch")
+    torch = importlib.import_module("torch")
+    torch.backends.opt_einsum.enabled = False
+    return torch
 
 
 def ask(call: Call, what: str, like: Like = EXACT) -> Described:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+import opweave
+
 from .programs import check, programs
 
 PROGRAMS = programs("""
@@ -119,7 +121,7 @@ for half in (L.bfloat16, L.float16):
     found += [of(nn.TransformerEncoderLayer(4, 2, 8), x, half=half), of(nn.Transformer(4, 2, 1, 1, 8), x, x, half=half)]
 found
 ---
-layer = nn.LSTM(4, 3, 2, bidirectional=True)
+layer = nn.LSTM(4, 3, 2, bidirectional=True, proj_size=2)
 with L.autocast("cpu"):
     y, (h, c) = layer(L.randn(5, 2, 4))
 y.float().sum().backward()
@@ -222,3 +224,13 @@ def test_autocast() -> None:
 def test_formats() -> None:
     for text in LAYERS:
         check(text)
+
+
+def test_lstm_of_several_layers() -> None:
+    """By hand: the library that torch hands this to refuses bfloat16 on some processors."""
+    layer = opweave.nn.LSTM(4, 3, 2, bidirectional=True)
+    with opweave.autocast("cpu"):
+        y, (h, c) = layer(opweave.randn(5, 2, 4))
+    y.float().sum().backward()
+    assert {each.dtype for each in (y, h, c)} == {opweave.bfloat16}
+    assert all(each.grad.isfinite().all() for each in layer.parameters())
