@@ -98,7 +98,7 @@ class Adjoint:
         if (self.target, dim) in self.old.exact:
             return Size(Const(INT64, self.old.exact[self.target, dim]))
         for place, (_, size) in enumerate(self.old.variables):
-            if (size.tensor, size.dim) == (self.target, dim):
+            if self.old.dimension(size) == (self.target, dim):
                 return Size(None, self.grad, place - len(self.old.variables))
         return Size(size_of(self.target, dim))
 

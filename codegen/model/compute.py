@@ -240,14 +240,17 @@ class Compute:
         size = dict(self.variables)[plain]
         if size.geometry == Arg(INT64, BATCH):
             return read.tensor in self.flat and dim == 0
-        known = (size.tensor, size.dim) if size.geometry is None else self.size_of(size.geometry)
-        return known == (read.tensor, place)
+        return self.dimension(size) == (read.tensor, place)
 
     def _is_size(self, tree: Expr, tensor: str, dim: int) -> bool:
         size = self.uniforms.get(tree.name) if isinstance(tree, Name) else None
         if tensor in self.flat and dim == -self.tensors[tensor]:
             return size == Arg(INT64, BATCH)
         return size is not None and self.size_of(size) == (tensor, dim)
+
+    def dimension(self, size: Size) -> tuple[str, int] | None:
+        """The tensor and the dimension, counted from the last, that a variable runs over."""
+        return (size.tensor, size.dim) if size.geometry is None else self.size_of(size.geometry)
 
     def size_of(self, geometry: Geometry) -> tuple[str, int] | None:
         """The tensor and the dimension, counted from the last, whose size the expression is."""
