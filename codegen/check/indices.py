@@ -63,6 +63,9 @@ class _Call:
         self.tensors = {name: each for name, each in tensors.items() if each is not None}
         self.types = dict(body.env({each.name: dtype for each in operator.params}, dtype))
         self.integers: dict[str, Any] = {**arguments}
+        for name, table in body.tables.items():
+            numbers = np.array(table.numbers).reshape(table.sizes)
+            self.tensors[name] = numbers.astype(body.read_dtype(Read(name, (), False), dtype).numpy)
         for each in operator.inputs:
             self.integers[f"{each.name}{SHAPE}"] = list(np.shape(self.tensors.get(each.name, ())))
         self.numbers = {each.name: np.array(arguments[each.name], dtype.numpy) for each in operator.params}

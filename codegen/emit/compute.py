@@ -78,6 +78,7 @@ def shared(operator: Operator, body: Compute) -> Shared:
         inner=None if inner is None else variable(inner),
         inner_index=len(body.names) - 1,
         uniforms=tuple(body.uniforms),
+        tables=tuple((name, table.sizes) for name, table in body.tables.items()),
         small=prod(body.small),
     )
 

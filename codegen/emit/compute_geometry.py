@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..expr import Apply, Expr, Literal, Name
 from ..expr.affine import ONE, Affine, Index
+from ..expr.atoms import Read
 from ..expr.emit_c import print_c
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import SHAPE
@@ -166,7 +167,7 @@ def _mean_length(body: Compute, name: str) -> str:
     """How many steps a range whose bounds are data has, if all together they run once over what it is the index of."""
     bounds = body.ranges[name]
     sizes = [
-        f"(double)ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})"
+        f"(double){_size_text(body, read, dim)}"
         for read in body.reads.values()
         for dim, tree in enumerate(read.indices)
         if tree == Name(name) and not body.optional & {read.tensor}
@@ -210,11 +211,17 @@ def _extents(body: Compute) -> list[Extent]:
             " + ".join([f"fabs((double){integer(index.affine.rest)})", *_magnitudes(body, index.affine)]),
             None if bounds is None else bounds[1],
             None if bounds is None else bounds[0],
-            f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})",
+            _size_text(body, read, dim),
             f"{what} of '{read.tensor}'",
             _given(body, read.tensor),
         )
     return list(found.values())
+
+
+def _size_text(body: Compute, read: Read, dim: int) -> str:
+    if read.tensor in body.tables:
+        return str(body.tables[read.tensor].sizes[dim])
+    return f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})"
 
 
 def _ends(body: Compute, name: str) -> tuple[str, str] | None:

@@ -22,6 +22,7 @@ from .functions import ROWS, Rule
 from .functions.lists import ITEM, LENGTH
 from .parse import Family, OwnFunction, Reader
 from .source import Source
+from .tables import Table
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:
     return False
 
 
+def outside_of(name: str, table: Table) -> str:
+    """What is wrong with a position that a table does not have."""
+    return f"outside of the table '{name}', which has {' x '.join(map(str, table.sizes))} numbers"
+
+
 @dataclass(frozen=True)
 class Indexed:
     """An expression with a name that has variables in brackets, in whose place positions stand where it is used."""
@@ -87,6 +93,12 @@ class Scope:
     """Arguments and names that were defined before."""
     indexed: Mapping[str, Indexed] = field(default_factory=lambda: MappingProxyType({}))
     """Those that have variables in brackets."""
+    tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """What has elements."""
+        return (*self.tensors, *self.tables)
 
 
 def read(
@@ -121,7 +133,11 @@ class _IndexReader(Reader):
 
     def read(self, node: ast.expr) -> Expr:
         span = self.source.span(node)
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.scope.tensors:
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in self.scope.readable
+        ):
             return self._element(node, node.value.id, span)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.scope.indexed:
             return self._indexed(node, node.value.id, span)
@@ -142,7 +158,22 @@ class _IndexReader(Reader):
                 indices.append(self.read(item))
         count = len(indices)
         indices = [self._from_the_end(each, tensor, dim - count) for dim, each in enumerate(indices)]
+        if tensor in self.scope.tables:
+            return self._number(Read(tensor, tuple(indices), batched, span), self.scope.tables[tensor])
         return Name(self.atoms.name(Read(tensor, tuple(indices), batched, span)), span=span)
+
+    def _number(self, read: Read, table: Table) -> Expr:
+        """The number of a table, which is there already where its position is."""
+        count = len(table.sizes)
+        if read.batched or len(read.indices) != count:
+            usage = f"{read.tensor}[{', '.join('ijkl'[:count])}]"
+            return self._wrong(
+                f"the table '{read.tensor}' has {count} ind{'ices' if count > 1 else 'ex'}", read.span, usage
+            )
+        places = [each.value for each in read.indices if isinstance(each, Literal) and type(each.value) is int]
+        if len(places) < count:
+            return Name(self.atoms.name(read), span=read.span)
+        return table.at(places) or self._wrong(outside_of(read.tensor, table), read.span)
 
     def _indexed(self, node: ast.Subscript, name: str, span: Span) -> Expr:
         items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -158,6 +189,9 @@ class _IndexReader(Reader):
         """The index, which counts from the end where the text has a negative number, as in Python."""
         if not isinstance(index, Literal) or isinstance(index.value, bool) or index.value >= 0:
             return index
+        if tensor in self.scope.tables:
+            sizes = self.scope.tables[tensor].sizes
+            return Literal(index.value + sizes[dim], span=index.span) if -dim <= len(sizes) else index
         size = Apply(ITEM, (Name(tensor + SHAPE, span=index.span), Literal(dim)), span=index.span)
         return Apply("add", (size, index), span=index.span)
 
@@ -180,6 +214,8 @@ class _IndexReader(Reader):
         if name in self.scope.indexed:
             usage = f"{name}[{', '.join(self.scope.indexed[name].variables)}]"
             return self._wrong(f"'{name}' has positions", span, usage)
+        if name in self.scope.tables:
+            return self._wrong(f"'{name}' is a table, of which an expression sees numbers", span, f"{name}[...]")
         if name in self.scope.tensors:
             return self._wrong(f"'{name}' is a tensor, and an expression sees elements", span, f"{name}[...]")
         return super()._name(name, span)
@@ -189,6 +225,8 @@ class _IndexReader(Reader):
     def _call(self, node: ast.Call, span: Span) -> Expr:
         called = node.func
         if isinstance(called, ast.Attribute) and called.attr == "size" and len(node.args) == 1:
+            if isinstance(called.value, ast.Name) and called.value.id in self.scope.tables:
+                return self._size_of(self.scope.tables[called.value.id], node.args[0], span)
             sizes = self._attribute(ast.copy_location(ast.Attribute(called.value, "shape", ast.Load()), called), span)
             return Apply(ITEM, (sizes, self.read(node.args[0])), span=span)
         if not isinstance(called, ast.Name):
@@ -206,6 +244,12 @@ class _IndexReader(Reader):
         if called.id == "int" and len(node.args) == 1:
             return Name(self.atoms.name(Integer(self.read(node.args[0]), span)), span=span)
         return super()._call(node, span)
+
+    def _size_of(self, table: Table, dim: ast.expr, span: Span) -> Expr:
+        number = self.read(dim)
+        if isinstance(number, Literal) and number.value in range(-len(table.sizes), len(table.sizes)):
+            return Literal(table.sizes[int(number.value)], span=span)
+        return self._wrong("a table has no such dimension", span, f"0 to {len(table.sizes) - 1}")
 
     def _reduction(self, reduction: str, node: ast.GeneratorExp, span: Span) -> Expr:
         outer, ranges, conditions = (self.names, self.bound), [], []
@@ -231,7 +275,7 @@ class _IndexReader(Reader):
             self._wrong("a range has one variable", span, "for i in range(n) for j in range(m)")
             return None
         word, call = node.target.id, node.iter
-        if word in (self.names or ()) or word in self.scope.tensors or word in self.scope.indexed:
+        if word in (self.names or ()) or word in self.scope.readable or word in self.scope.indexed:
             self._wrong(f"'{word}' is the name of something else", span, "rename the variable")
         bounds: list[Expr] = []
         is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"

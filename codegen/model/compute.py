@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import count
 from types import MappingProxyType
 
-from ..dtypes import BOOL, INT64, INT_LIST, DType
+from ..dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
 from ..errors import Span
 from ..expr import Apply, Expr, Literal, Name, names
 from ..expr.affine import Index, index
@@ -18,6 +18,7 @@ from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import POSITIONS, SHAPE
 from ..expr.lower import Env, lower_integers, type_of
+from ..expr.tables import Table
 from ..expr.typed import Arg, Const, Op, replaced
 from .parts import End, Expression, Requirement
 
@@ -117,6 +118,8 @@ class Compute:
     """The body before its small variables were told apart: what is shorter, and has the shorter gradients."""
     sizes: Mapping[tuple[str, int], int] = field(default_factory=lambda: MappingProxyType({}))
     """What `exact` is where small variables are told apart."""
+    tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
+    """Those of `let`, which are read as tensors are."""
 
     def settled(self) -> Compute:
         """The body with variables of ranges that are told apart by their names, and no other atoms than it uses."""
@@ -194,10 +197,17 @@ class Compute:
 
     def _type(self, atom: Atom, known: Env, dtype: DType) -> DType:
         if isinstance(atom, Read):
-            return INT64 if atom.tensor in self.integers else dtype
+            return self.read_dtype(atom, dtype)
         if isinstance(atom, Integer) or atom.reduction in POSITIONS:
             return INT64
         return self.value_dtype(atom, known)
+
+    def read_dtype(self, read: Read, dtype: DType) -> DType:
+        """The dtype of an element in an expression that is computed in `dtype`."""
+        table = self.tables.get(read.tensor)
+        if read.tensor in self.integers or (table is not None and table.is_integral):
+            return INT64
+        return FLOAT64 if table is not None and not (dtype.is_floating or dtype.is_complex) else dtype
 
     def value_dtype(self, fold: Fold, env: Env) -> DType:
         """The dtype in which the values of a reduction are combined."""
@@ -219,7 +229,9 @@ class Compute:
         return {**self.sizes} | {
             place: 1 + max(int(each.value) for each in trees if isinstance(each, Literal))
             for place, trees in found.items()
-            if place[0] not in self.outside and all(isinstance(each, Literal) and each.value >= 0 for each in trees)
+            if place[0] not in self.outside
+            and place[0] not in self.tables
+            and all(isinstance(each, Literal) and each.value >= 0 for each in trees)
         }
 
     def is_inside(self, read: Read, dim: int) -> bool:
@@ -227,6 +239,8 @@ class Compute:
         place, tree = dim - len(read.indices), read.indices[dim]
         if (read.tensor, place) in self.exact:
             return True
+        if read.tensor in self.tables:
+            return self._within(tree, self.tables[read.tensor].sizes[dim])
         if isinstance(tree, Apply) and tree.function == "remainder":
             return self._is_size(tree.args[1], read.tensor, place)
         plain = self.index(tree).plain
@@ -241,6 +255,42 @@ class Compute:
         if size.geometry == Arg(INT64, BATCH):
             return read.tensor in self.flat and dim == 0
         return self.dimension(size) == (read.tensor, place)
+
+    def is_placed(self, read: Read) -> bool:
+        """Do tables say where the element is?"""
+        inner = (each for _, each in within(self.atoms, *read.indices) if isinstance(each, Read))
+        return read.tensor not in self.tables and any(each.tensor in self.tables for each in inner)
+
+    def _within(self, tree: Expr, size: int) -> bool:
+        """Are all values of an index known to lie in a dimension of this size?"""
+        ends = self.ends(tree)
+        return ends is not None and ends[0] >= 0 and ends[1] < size
+
+    def ends(self, tree: Expr) -> tuple[int, int] | None:
+        """The least and the greatest value of an index, as far as numbers tell them and there are any."""
+        index = self.index(tree)
+        if index.affine is None or not isinstance(index.divisor, Literal) or not isinstance(index.affine.rest, Literal):
+            if isinstance(tree, Apply) and tree.function == "remainder" and isinstance(tree.args[1], Literal):
+                return (0, int(tree.args[1].value) - 1) if tree.args[1].value > 0 else None
+            return None
+        least = greatest = int(index.affine.rest.value)
+        for name, factor in index.affine.factors:
+            ends = self._ends_of(name)
+            if ends is None or not isinstance(factor, Literal):
+                return None
+            found = sorted(int(factor.value) * each for each in ends)
+            least, greatest = least + found[0], greatest + found[1]
+        divisor = int(index.divisor.value)
+        return (least // divisor, greatest // divisor) if divisor > 0 else None
+
+    def _ends_of(self, variable: str) -> tuple[int, int] | None:
+        if variable in self.ranges:
+            bounds = [self.ranges[variable].first, self.ranges[variable].stop]
+            numbers = [int(each.value) for each in bounds if isinstance(each, Literal)]
+        else:
+            number = dict(self.variables)[variable].number
+            numbers = [] if number is None else [0, number]
+        return (numbers[0], numbers[1] - 1) if len(numbers) == 2 and numbers[0] < numbers[1] else None
 
     def _is_size(self, tree: Expr, tensor: str, dim: int) -> bool:
         size = self.uniforms.get(tree.name) if isinstance(tree, Name) else None
@@ -310,7 +360,7 @@ def following(
     used = dict(within(atoms.named, result.tree))
     reads = [each for each in used.values() if isinstance(each, Read)]
     given = frozenset(each.tensor for each in reads)
-    missing = sorted(old.tensors.keys() - given)
+    missing = sorted(old.tensors.keys() - given - old.tables.keys())
     trees = (result.tree, *(part for atom in used.values() for part in atom.expressions))
     names_used = frozenset[str]().union(*map(names, trees))
     made = Compute(
@@ -332,5 +382,6 @@ def following(
         integers=old.integers & given,
         optional=old.optional & given,
         span=old.span,
+        tables=MappingProxyType({name: table for name, table in old.tables.items() if name in given}),
     )
     return made.settled()

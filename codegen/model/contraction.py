@@ -84,7 +84,7 @@ def _sum_of_products(body: Compute) -> tuple[Fold, Expr | None] | None:
         return None
     plain = all(each.first == ZERO and str(each.stop) in body.uniforms for each in fold.ranges)
     tensors = {each.tensor for each in factors if isinstance(each, Read)}
-    return (fold, rest) if plain and len(tensors) == 2 and not tensors & body.integers else None
+    return (fold, rest) if plain and len(tensors) == 2 and not tensors & (body.integers | body.tables.keys()) else None
 
 
 def _has_fold(body: Compute, tree: Expr) -> bool:

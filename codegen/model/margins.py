@@ -23,6 +23,8 @@ def margins(body: Compute) -> Mapping[str, Border | End | float]:
     for name, read in body.reads.items():
         if all(body.is_sure(read, dim) for dim in range(len(read.indices))):
             continue
+        if read.tensor in body.tables:
+            return _NONE
         rule = body.outside.get(read.tensor, Border.ERROR)
         if rule is Border.SKIP and _adds_nothing(body, name):
             rule = 0.0

@@ -11,7 +11,7 @@ what is left of indices are numbers; loops then run along a variable, or the dim
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import product
@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify
-from ..expr.atoms import Atom, Atoms, Carrier, Fold, Range, Read
+from ..expr.atoms import Atom, Atoms, Carrier, Fold, Range, Read, within
 from ..expr.indexed import chosen
 from ..expr.typed import Arg
 from .compute import BATCH, Compute, Result, Size
@@ -43,11 +43,23 @@ def unrolled(body: Compute, loosely: bool = False) -> Compute:
     such variable in an index. `loosely`: simplified as derivatives are."""
     sizes = _small(body)
     if not sizes:
-        return body
+        return _with_places(body, simplify if loosely else folded)
     unroller = _Unroller(body, simplify if loosely else folded)
     results = tuple(replace(each, tree=_choice(unroller, each.tree, sizes, {})) for each in body.results)
     made = _with(body, results, unroller.atoms)
     return replace(made, rolled=replace(body, sizes=made.exact)) if _is_affine(body) else made
+
+
+def _with_places(body: Compute, simpler: Callable[[Expr], Expr]) -> Compute:
+    """The body with sums written out in which tables say where elements are: their indices are numbers then."""
+    if not any(body.is_placed(each) for each in body.reads.values()):
+        return body
+    unroller = _Unroller(body, simpler, lambda fold: any(map(body.is_placed, _reads(body, fold))))
+    return _with(body, tuple(replace(each, tree=unroller(each.tree, {})) for each in body.results), unroller.atoms)
+
+
+def _reads(body: Compute, fold: Fold) -> Iterator[Read]:
+    return (each for _, each in within(body.atoms, *fold.expressions) if isinstance(each, Read))
 
 
 def by_position(body: Compute) -> Compute:
@@ -65,6 +77,8 @@ def by_position(body: Compute) -> Compute:
 
 def _is_affine(body: Compute) -> bool:
     """Are all indices sums of multiples of variables, but those that are made of data?"""
+    if any(map(body.is_placed, body.reads.values())):
+        return False
     indices = (each for read in body.reads.values() for each in read.indices)
     return all(names(each) & body.atoms.keys() or body.index(each).affine is not None for each in indices)
 
@@ -117,9 +131,24 @@ def _along_batch(body: Compute) -> Compute:
 class _Unroller(Carrier):
     """Puts numbers in the place of variables."""
 
-    def __init__(self, body: Compute, simpler: Callable[[Expr], Expr]) -> None:
-        super().__init__(body.atoms, Atoms(), finish=lambda tree: simpler(folded(tree)))
+    def __init__(
+        self, body: Compute, simpler: Callable[[Expr], Expr], expands: Callable[[Fold], bool] = lambda _: True
+    ) -> None:
+        super().__init__(body.atoms, Atoms(), self._known, lambda tree: simpler(folded(tree)))
+        self.body = body
         self.simpler = simpler
+        self.expands = expands
+        """Is a reduction written out, if it has few terms?"""
+
+    def _known(self, atom: Atom) -> Expr:
+        """The atom, or the number of a table whose position is known."""
+        table = self.body.tables.get(atom.tensor) if isinstance(atom, Read) else None
+        if isinstance(atom, Read) and table is not None:
+            places = [int(each.value) for each in atom.indices if isinstance(each, Literal)]
+            number = table.at(places) if len(places) == len(atom.indices) else None
+            if number is not None:
+                return number
+        return Name(self.atoms.name(atom), span=atom.span)
 
     def atom(self, atom: Atom, values: Mapping[str, Expr]) -> Expr:
         terms = self._terms(atom, values) if isinstance(atom, Fold) and atom.reduction in _JOINS else None
@@ -132,6 +161,8 @@ class _Unroller(Carrier):
 
     def _terms(self, fold: Fold, values: Mapping[str, Expr]) -> list[Expr] | None:
         """The terms of a reduction over few numbers, of which is known whether they are left out."""
+        if not self.expands(fold):
+            return None
         places = self._places(fold.ranges, values)
         if places is None or len(places) > _MOST_TERMS:
             return None

@@ -130,3 +130,19 @@ value[x]: sum(twice[j] * part[j, j] for j in range(2)) + part[x, 0]
     first = (a + 1 + b + 11) * a + (b + 1 + c + 11) * (b + 1)
     expected = [first + each for each in (a, b, c)]
     assert computed(tmp_path, "Tensor self, int n", body + "outside: error", {"self": SIGNAL}, n=1) == expected
+
+
+def test_tables(tmp_path: Path) -> None:
+    body = "let: {step: {table: [0, -1, 1]}, w: [[1, 3], [2, -2**40]]}\n"
+    body += "size: {x: self.size(0)}\nvalue[x]: sum(w[1, i] * self[x + step[i]] for i in range(2)) + step.size(0)\n"
+    assert computed(tmp_path, "Tensor self", body + "outside: 0", {"self": SIGNAL}) == [
+        2 + 3,
+        20 - 2.0**40 + 3,
+        200 - 2.0**40 * 10 + 3,
+    ]
+    body = "let: {t: [7, 8, 9]}\nvalue[x]: t[self[x] - 1] + t[-1]"
+    assert computed(tmp_path, "Tensor self", body, {"self": np.array([1, 3])}, INT32) == [16, 18]
+    with pytest.raises(indices.RefusedError, match="index 0 of 't' is outside"):
+        computed(tmp_path, "Tensor self", body, {"self": np.array([0])}, INT32)
+    body = "let: {t: [7, 8, 9]}\nvalue[x]: t[self[x]]\noutside: {t: wrap}"
+    assert computed(tmp_path, "Tensor self", body, {"self": np.array([-1, 3])}, INT32) == [9, 7]

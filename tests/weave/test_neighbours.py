@@ -283,6 +283,32 @@ for function in (lambda x: ops.window_products(x, 3), ops.vandermonde, ops.steps
     )
 
 
+def test_tables(woven: Woven) -> None:
+    run(
+        woven,
+        """
+steps = [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1)]
+for shape in ((5, 7), (40, 70), (1, 1), (0, 3)):
+    populations = rng.random((*shape, 9))
+    want = np.stack([np.roll(populations[..., q], step, (0, 1)) for q, step in enumerate(steps)], -1)
+    assert (ops.streamed(ow.from_numpy(populations)).numpy() == want).all()
+image = rng.random((6, 45))
+padded = np.pad(image, 1)
+cross = [padded[1 + y : 7 + y, 1 + x : 46 + x] for y, x in steps[:5]]
+near(ops.stencil(ow.from_numpy(image), 0), sum(cross[1:]) - 4 * cross[0])
+near(ops.stencil(ow.from_numpy(image).half(), 1).double(), sum(cross[1:]) / 6 + cross[0] / 3, 2e-3)
+for kind in (2, -1):
+    raises(IndexError, f"index 0 of 'weight' runs from {kind} to {kind}, but", ops.stencil, ow.ones(2, 2), kind)
+got = ops.bits_set(ow.tensor([5, 15, 0]))
+assert got.dtype == ow.int64 and got.tolist() == [2, 4, 0]
+raises(IndexError, "bits_set(): an index is out of range", ops.bits_set, ow.tensor([3, 16]))
+leaves = ow.rand(2, 3, 9, dtype=ow.float64).requires_grad_(), ow.rand(2, 3, dtype=ow.float64).requires_grad_()
+for function, leaf in ((ops.streamed, leaves[0]), (lambda x: ops.stencil(x, 1), leaves[1])):
+    assert check(function, leaf) and check_again(function, leaf)
+""",
+    )
+
+
 def test_random_numbers_belong_to_a_key_and_positions(woven: Woven) -> None:
     run(
         woven,

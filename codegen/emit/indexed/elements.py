@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...dtypes import INT64
 from ...expr import Expr, names, type_of
 from ...expr.affine import Index
 from ...expr.atoms import Atom, Fold, Integer, Read
@@ -111,7 +110,7 @@ class Elements(Texts):
         return any(self.body.is_ragged(each) for each, is_sure in zip(indices, sure, strict=True) if not is_sure)
 
     def _ctype(self, read: Read) -> str:
-        return (INT64 if read.tensor in self.body.integers else self.dtype).c_type
+        return self.body.read_dtype(read, self.dtype).c_type
 
     def _is_left_out(self, name: str, read: Read, group: Mapping[str, Fold]) -> bool:
         """Does a term of reductions count for nothing where the element is outside?"""

@@ -20,7 +20,7 @@ from ...model.operator import End
 from ..expressions import enum, identity, parameters
 from .elements import Part, at, lanes
 from .inside import Inside
-from .nodes import Copy, Kernel, Loop, Node, Statement, Strips
+from .nodes import Copy, Kernel, Loop, Node, Numbers, Statement, Strips
 
 _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
           "any": "acc or item", "all": "acc and item"}  # fmt: skip
@@ -47,7 +47,14 @@ class Loops(Inside):
             row=variable(self.body.names[-2]) if self.rows > 1 else "",
             lanes=self._lanes(),
             outputs=tuple(each.c_type for each in self.outputs),
+            tables=tuple(self._tables()),
         )
+
+    def _tables(self) -> Iterator[Numbers]:
+        for name, table in self.body.tables.items():
+            dtype = self.body.read_dtype(Read(name, (), False), self.dtype)
+            texts = tuple(c_number(each, dtype) for each in table.numbers)
+            yield Numbers(name, dtype.c_type, texts, table.sizes)
 
     def _lanes(self) -> str:
         """As many as vectors have room for. Those of partial sums are the same at every instruction-set level."""
@@ -87,7 +94,9 @@ class Loops(Inside):
         """The one element that the result is, where it is outside in some lanes."""
         tree = self.body.results[0].tree
         read = self.body.atoms.get(tree.name) if isinstance(tree, Name) and len(self.body.results) == 1 else None
-        if not isinstance(read, Read) or self.lane is None or read.tensor in self.body.integers | self.body.optional:
+        if not isinstance(read, Read) or self.lane is None or read.tensor in self.body.optional:
+            return None
+        if self.body.read_dtype(read, self.dtype) != self.dtype:
             return None
         indices = [self.body.index(each) for each in read.indices]
         rule = self.body.outside.get(read.tensor, Border.ERROR)

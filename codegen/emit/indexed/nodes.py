@@ -96,6 +96,16 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A table of numbers in one dtype."""
+
+    name: str
+    ctype: str
+    texts: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Kernel:
     """Context of compute.c.j2 for one dtype."""
 
@@ -118,6 +128,7 @@ class Kernel:
     lanes: str
     outputs: tuple[str, ...]
     """The C types of the results."""
+    tables: tuple[Numbers, ...]
 
     @property
     def copies(self) -> bool:
@@ -165,5 +176,7 @@ class Shared:
     inner: str | None
     inner_index: int
     uniforms: tuple[str, ...]
+    tables: tuple[tuple[str, tuple[int, ...]], ...]
+    """Tables of numbers, by name with their sizes."""
     small: int
     """How many elements of each result stand side by side at one position of the variables."""

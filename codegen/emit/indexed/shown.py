@@ -50,6 +50,10 @@ class _Nest:
         for name, tree in self.body.let:
             if not tree.dtype.is_list:
                 yield f"const int64_t {name} = {integer_text(tree)};"
+        for name, table in self.body.tables.items():
+            kind = self.body.read_dtype(Read(name, (), False), self.dtype).c_type
+            sizes = "".join(f"[{size}]" for size in table.sizes)
+            yield f"static const {kind} {name}{sizes} = {{{', '.join(map(str, table.numbers))}}};"
         loops = [each for each in self.body.variables if self.texts[each[0]] != _FRONT]
         for name, size in loops:
             yield _loop(name, "0", self._extent(size))

@@ -14,19 +14,20 @@ from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
 from ...expr.atoms import Atom, Atoms, Carrier, Fold, Read, within
 from ...expr.geometry import Geometry
-from ...expr.indexed import SHAPE, Indexed, Scope, chosen
+from ...expr.indexed import SHAPE, Indexed, Scope, chosen, outside_of
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
+from ...expr.tables import Table
 from ...expr.typed import Const
 from ...expr.typed import names as typed_names
 from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size, uniform_name
 from ...model.operator import End, Requirement
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
-from ...source import Scalar
+from ...source import Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
-from . import requirements
+from . import requirements, tables
 from .shared import report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
@@ -68,6 +69,7 @@ class _Reader:
         self.local_lets: dict[str, Expr] = {}
         self.indexed_lets: dict[str, Indexed] = {}
         self.uniforms: dict[str, Geometry] = {}
+        self.tables: dict[str, Table] = {}
         self.broken: set[str] = set()
         self.used: set[str] = set()
         """Arguments that the body uses."""
@@ -110,9 +112,10 @@ class _Reader:
             require=early,
             late=tuple(each for each in require if each not in early),
             tensors=MappingProxyType(ranks),
-            integers=frozenset(_integers(atoms)),
+            integers=frozenset(_integers(atoms) - self.tables.keys()),
             optional=frozenset(each.name for each in entry.tensors if each.is_optional),
             span=node.span,
+            tables=MappingProxyType({name: each for name, each in self.tables.items() if name in ranks}),
         )
         body = unrolled(body.settled())
         self._check_inside(body)
@@ -206,7 +209,7 @@ class _Reader:
         if self.broken.intersection(_WORD.findall(text.value)):
             return None  # the definition of such a name has to be corrected first
         known = (*self.scope, *self.local_lets, *(each.name for each in self.entry.scalars))
-        scope = Scope(self.tensors, (*self.variables, *own), known, self.indexed_lets)
+        scope = Scope(self.tensors, (*self.variables, *own), known, self.indexed_lets, self.tables)
         tree = self.entry.located(
             text, lambda value: read_expression(value, scope, self.atoms, self.entry.expressions.own, text)
         )
@@ -240,8 +243,12 @@ class _Reader:
         node = self.entry.mapping(self.node, "let", "name to expression")
         for key in () if node is None else node.keys:
             assert node is not None
-            text = self.entry.text(node, key.value)
             name, own = self._let_name(key)
+            value = node.get(key.value)
+            if isinstance(value, (MappingNode, Sequence)):
+                self._table(key, name, own, value)
+                continue
+            text = self.entry.text(node, key.value)
             if name is None:
                 continue
             tree = None if text is None else self._expression(text, own or ())
@@ -259,13 +266,22 @@ class _Reader:
                 self.uniform_lets.append((name, geometry))
                 self._note(geometry)
 
+    def _table(self, key: Scalar, name: str | None, own: tuple[str, ...] | None, node: MappingNode | Sequence) -> None:
+        if own is not None:
+            self.entry.report(key.span, "a table has numbers for all positions", f"{name}: {{table: [0, 1]}}")
+        table = tables.read(self.entry, node)
+        if table is None or own is not None:
+            self.broken.add(name or "")
+        elif name is not None:
+            self.tables[name] = table
+
     def _let_name(self, key: Scalar) -> tuple[str | None, tuple[str, ...] | None]:
         """The name that a key of `let` defines, if it can, and the variables that it has in brackets."""
         match = _RESULT.fullmatch(key.value)
         name = key.value if match is None else match[1]
         own = None if match is None else tuple(word.strip() for word in match[2].split(","))
         words = (name, *(own or ()))
-        taken = (*self.scope, *self.local_lets, *self.indexed_lets, *self.tensors, *self.variables)
+        taken = (*self.scope, *self.local_lets, *self.indexed_lets, *self.tables, *self.tensors, *self.variables)
         for word in words:
             reason = argument_reason(word, self.entry.family)
             if not word.isidentifier() or reason is not None or word in taken or words.count(word) > 1:
@@ -363,8 +379,9 @@ class _Reader:
     def _outside(self) -> Mapping[str, Outside]:
         node = self.node.get("outside")
         if isinstance(node, MappingNode):
-            self.entry.known_keys(node, self.tensors, "tensor", "outside")
-            texts = {key.value: self.entry.text(node, key.value) for key in node.keys if key.value in self.tensors}
+            known = (*self.tensors, *self.tables)
+            self.entry.known_keys(node, known, "tensor", "outside")
+            texts = {key.value: self.entry.text(node, key.value) for key in node.keys if key.value in known}
         else:
             text = self.entry.text(self.node, "outside")
             texts = dict.fromkeys(self.tensors, text) if text is not None else {}
@@ -400,6 +417,9 @@ class _Reader:
         reported: set[Span] = set()
         for read, dim in body.checked():
             index = body.index(read.indices[dim])
+            if read.tensor in body.tables:
+                self._check_table(body, read, dim, reported)
+                continue
             if read.tensor in body.outside or index.affine is None or len(index.affine.factors) == 0:
                 continue
             if index.plain is not None:
@@ -409,6 +429,16 @@ class _Reader:
                 reported.add(span)
                 message = f"index {dim} of '{read.tensor}' cannot be proven to lie inside"
                 self.entry.report(span, message, "outside: 0, nearest, wrap, reflect or error")
+
+    def _check_table(self, body: Compute, read: Read, dim: int, reported: set[Span]) -> None:
+        """What is known of an index of a table must not be outside of it."""
+        table, ends, span = body.tables[read.tensor], body.ends(read.indices[dim]), self._place(body, read.span)
+        known = ends is not None and read.tensor not in body.outside
+        if known and span not in reported:
+            assert ends is not None
+            reported.add(span)
+            runs = f"index {dim} runs from {ends[0]} to {ends[1]}" if ends[0] < ends[1] else f"index {dim} is {ends[0]}"
+            self.entry.report(span, f"{runs}, {outside_of(read.tensor, table)}", "outside: nearest, wrap or reflect")
 
     # ---- requirements
 
