@@ -31,7 +31,7 @@ def _remember(node: Node) -> None:
     # Without the frames of this package, the last of which made the node.
     frames = traceback.extract_stack()
     ours_left_out = [frame for frame in frames if not _is_ours(frame.filename)]
-    node.metadata = {_FORWARD: traceback.format_list(ours_left_out or frames)}
+    node.metadata[_FORWARD] = traceback.format_list(ours_left_out or frames)
 
 
 def _is_ours(path: str) -> bool:
@@ -104,7 +104,7 @@ def call(node: Node, grads: list[Any]) -> Sequence[Any]:
 
 
 def _warn(node: Node) -> None:
-    trace = getattr(node, "metadata", {}).get(_FORWARD)
+    trace = node.metadata.get(_FORWARD)
     if trace is None:
         text = (
             f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during "

@@ -224,11 +224,7 @@ def _evaluated(recorder: profiling.Recorder, node: Node, outer: profiling.Span |
     """Begins the span of all that the engine does for a node, after that of the node before it."""
     recorder.end_within(outer)
     if profiling.recorder() is recorder:  # a hook may have stopped it
-        recorder.begin(f"autograd::engine::evaluate_function: {_profiled_name(node)}").sequence = node.number
-
-
-def _profiled_name(node: Node) -> str:
-    return "torch::autograd::AccumulateGrad" if type(node) is AccumulateGrad else node.name()
+        recorder.begin(f"autograd::engine::evaluate_function: {node.name()}").sequence = node.number
 
 
 def _is_undefined(node: Node, grads: list[Any]) -> bool:
@@ -288,7 +284,7 @@ def _profiled(node: Node, grads: list[Any], call: Callable[[], Any]) -> Any:
     recorder = profiling.recorder()
     if recorder is None:
         return call()
-    return recorder.within(_profiled_name(node), profiling.BACKWARD_FUNCTION, grads, call, node.number)
+    return recorder.within(node.name(), profiling.BACKWARD_FUNCTION, grads, call, node.number)
 
 
 def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:

@@ -7,28 +7,30 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from . import backward_api, engine, record
+from . import engine, record
+from .gradient_edge import edge
+from .node import RemovableHandle
 
 __all__ = ["MultiHandle", "register_multi_grad_hook"]
 
 
-class MultiHandle:
+class MultiHandle(RemovableHandle):
     """The hooks of several tensors: `remove()` takes all of them away, as leaving a `with` block does."""
 
     __module__ = "opweave.autograd.graph"
 
-    def __init__(self, handles: tuple[Any, ...]) -> None:
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles
 
     def remove(self) -> None:
         for handle in self.handles:
             handle.remove()
 
-    def __enter__(self) -> MultiHandle:
-        return self
+    def __getstate__(self) -> tuple[RemovableHandle, ...]:
+        return self.handles
 
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
+    def __setstate__(self, state: tuple[RemovableHandle, ...]) -> None:
+        self.handles = state
 
 
 class _Gathered:
@@ -45,14 +47,19 @@ def register_multi_grad_hook(
     """Calls `fn` in each backward pass: with a list of the gradients of all tensors when they are there, None of those
     that the pass does not come to; or with `mode="any"` once, with the first gradient.
 
-    Raises ValueError for other modes, RuntimeError for tensors that require no gradient.
+    With `mode="any"` tensors that require no gradient are left out. Raises ValueError for other modes, AssertionError
+    for tensors that require no gradient.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock, passes = threading.Lock(), WeakKeyDictionary[engine.Pass, _Gathered]()
     if mode == "any":
         first = _first_of(fn, lock, passes)
-        return MultiHandle(tuple([each.register_hook(first) for each in tensors if each._requires_grad]))
+        return MultiHandle(tuple([each.register_hook(first) for each in tensors if each.requires_grad]))
+    tensors = tuple(tensors)
+    for index, each in enumerate(tensors):
+        if not each.requires_grad:
+            raise AssertionError(f"Expected gradient function to be set, but tensors[{index}] does not require grad")
     nodes: list[Any] = []
 
     def gather(index: int, grad: Any) -> None:
@@ -71,7 +78,7 @@ def register_multi_grad_hook(
             fn(gathered.grads)
 
     handles = tuple([each.register_hook(_at(gather, index)) for index, each in enumerate(tensors)])
-    nodes += [(backward_api.edge(each) or (record.leaf(each), 0))[0] for each in tensors]
+    nodes += [(edge(each) or (record.leaf(each), 0))[0] for each in tensors]
     return MultiHandle(handles)
 
 

@@ -88,6 +88,9 @@ class CopySlices(Node):
     inner: Node
     geometry: ViewGeometry
 
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
     def apply(self, grad: Any) -> tuple[Any, ...]:
         whole = self.geometry.like_base(grad)
         part = self.geometry.view_of(whole)

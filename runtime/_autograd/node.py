@@ -10,8 +10,10 @@ import itertools
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from .._base.devices import CPU, META
+from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._dispatch.torch_dispatch import detached, dispatches
 from .._handle import NodeBase, alias, edges, excluded, kept, meta, set_edge, versions
@@ -29,6 +31,16 @@ RELEASED = (
 )
 
 
+class InputMetadata(NamedTuple):
+    """What is known of an output of a node, which is an input of the backward pass."""
+
+    shape: list[int]
+    dtype: Any
+    device: Any
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
+
+
 class Node(NodeBase):
     """One step of a computation: what its gradients are computed from, and where they go to.
 
@@ -37,11 +49,9 @@ class Node(NodeBase):
     every call needs of it is the core's (core/python/node_type.c).
     """
 
-    __slots__ = ("__weakref__", "metadata")
+    __slots__ = ("__weakref__", "_metadata")
 
-    metadata: dict[str, Any]
-    """What anomaly detection stores: the traceback of the call."""
-
+    _metadata: dict[str, Any]
     takes_undefined = False
     """True if `apply` is called even when no output has a gradient."""
     kept_results: tuple[int, ...] = ()
@@ -137,6 +147,24 @@ class Node(NodeBase):
         """The nodes that gradients go on to, and of which of their outputs they are gradients."""
         return tuple([(None, 0) if edge is None else edge for edge in self.edges])
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What is noted of the node, by users and by anomaly detection (the traceback of the call)."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata = {}
+            return self._metadata
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata, ...]:
+        """Shape, dtype and device of each output; of one that has no gradient no shape, and dtype None."""
+        return tuple([_described(each) for each in self.metas])
+
+    def _sequence_nr(self) -> int:
+        """Return a number that grows with each node that is made."""
+        return self.number
+
     def register_hook(self, fn: Hook) -> RemovableHandle:
         """Calls `fn(grad_inputs, grad_outputs)` after the node; a result of it replaces `grad_inputs`."""
         return RemovableHandle(hooks_of(self).after, fn)
@@ -172,7 +200,7 @@ class Node(NodeBase):
         return gradients[0] if len(gradients) == 1 else gradients
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 class Hooks:
@@ -219,6 +247,13 @@ class _Conjugating(Node):
         return [None if each is None else each.conj_physical() for each in gradients]
 
 
+def _described(meta: tuple[Any, int, bool] | None) -> InputMetadata:
+    if meta is None:
+        return InputMetadata([], None, CPU)
+    shape, code, has_no_values = meta
+    return InputMetadata([*shape], BY_CODE[code], META if has_no_values else CPU)
+
+
 def hooks_of(node: Node) -> Hooks:
     hooks: Hooks = node.hooks or Hooks()
     node.hooks = hooks
@@ -242,6 +277,15 @@ class AccumulateGrad(Node):
     def variable(self) -> Any:
         """The leaf, while it lives."""
         return self.variable_reference()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def _sequence_nr(self) -> int:
+        return _LAST  # as in torch, whose engine so comes to leaves first
+
+
+_LAST = 2**64 - 1
 
 
 class RemovableHandle:

@@ -7,7 +7,7 @@ from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
-from .._base.type_names import type_name
+from .._base.type_names import type_name, wrong_type
 from .._handle import HooksBase, alias, packing, set_edge, versions
 from .grad_mode import no_grad
 
@@ -38,23 +38,31 @@ class saved_tensors_hooks(HooksBase):  # noqa: N801 (PyTorch's name)
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (PyTorch's name)
-    """Context in which the graph keeps copies of the tensors that are saved. Without a GPU nothing is won by that."""
+    """Context in which the graph keeps the tensors that are saved on the CPU, where they are already: as they are.
+
+    With `pin_memory` it keeps copies. Whether a tensor was overwritten since is not checked.
+    """
 
     __module__ = "opweave.autograd.graph"
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda tensor: tensor.clone(), lambda tensor: tensor)
+        def pack(tensor: Any) -> Any:
+            return tensor.device, tensor.clone() if pin_memory else tensor.cpu()
+
+        super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 
 
 class disable_saved_tensors_hooks(HooksBase, ContextDecorator):  # noqa: N801 (PyTorch's name)
     """Context in which entering `saved_tensors_hooks` raises RuntimeError with this text.
 
-    Where such hooks are in force already, entering the context raises it.
+    Where such hooks are in force already, entering the context raises it. Raises TypeError if the text is no str.
     """
 
     __module__ = "opweave.autograd.graph"
 
     def __init__(self, error_message: str) -> None:
+        if not isinstance(error_message, str):
+            raise wrong_type("disable_saved_tensors_hooks", "error_message", "str", error_message, position=1)
         self._refusal = error_message
 
 

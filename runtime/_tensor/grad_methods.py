@@ -71,7 +71,7 @@ class AutogradMethods:
         if not self._requires_grad:
             return True
         if edge is None:  # a view of a tensor that has a history since, which the view may share
-            edge = _backward_api().edge(self)
+            edge = _edge(self)
         return edge is None or edge[0].collects
 
     @property
@@ -79,7 +79,7 @@ class AutogradMethods:
         """The node of the graph that computed this tensor; None for leaves."""
         if self.is_leaf:
             return None
-        node, _ = _backward_api().edge(self)
+        node, _ = _edge(self)
         return node
 
     @property
@@ -131,7 +131,7 @@ class AutogradMethods:
         """True if `retain_grad()` was called on a tensor that is no leaf."""
         if self.is_leaf:
             return False
-        node, number = _backward_api().edge(self)
+        node, number = _edge(self)
         return node.hooks is not None and number in node.hooks.retains
 
     def retain_grad(self: Any) -> None:
@@ -142,7 +142,7 @@ class AutogradMethods:
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf and not self.retains_grad:
-            node, number = _backward_api().edge(self)
+            node, number = _edge(self)
             _hooks(node).retains.add(number)
 
     def backward(
@@ -186,7 +186,7 @@ class AutogradMethods:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .._autograd.node import RemovableHandle
 
-        node, number = _backward_api().edge(self) or (_record().leaf(self), 0)
+        node, number = _edge(self) or (_record().leaf(self), 0)
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
@@ -224,6 +224,12 @@ def _backward_api() -> Any:
     from .._autograd import backward_api
 
     return backward_api
+
+
+def _edge(tensor: Any) -> Any:
+    from .._autograd.gradient_edge import edge
+
+    return edge(tensor)
 
 
 def _check_gradient(tensor: Any, grad: Any) -> None:

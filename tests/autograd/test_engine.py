@@ -320,7 +320,7 @@ def test_backward_without_a_history() -> None:
 
 
 def test_backward_of_what_is_no_tensor() -> None:
-    with pytest.raises(TypeError, match="element 1 of tensors must be a Tensor, but got str"):
+    with pytest.raises(TypeError, match="element 1 of tensors must be a Tensor or GradientEdge, but got str"):
         ow.autograd.backward([leaf(1.0), "x"])
     with pytest.raises(TypeError, match="expected a Tensor or a sequence of Tensors, but got int"):
         ow.autograd.grad(3, leaf(1.0))
