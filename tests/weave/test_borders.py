@@ -33,6 +33,15 @@ MASKED = """
   dtypes: uint8
   derivatives: none
 """
+ABSENT = """
+- func: with_more(Tensor self, Tensor? more, int stride=1) -> Tensor
+  doc: Sums with elements of another tensor, which are zeros where there is none.
+  compute:
+    value[x]: self[x] + more[x * stride]
+    outside: error
+  dtypes: numeric
+  derivatives: none
+"""
 CODE = """
 import numpy as np
 import opweave as ow
@@ -71,13 +80,18 @@ for length in (1, 7, 300):
     around = np.pad(x * (mask != 0), 1)
     want = around[:-2] + around[1:-1] + around[2:] + np.count_nonzero(x) + 100 * (x % 2)
     assert (ops.masked(ow.from_numpy(x), ow.from_numpy(mask)).numpy() == want.astype("u1")).all()
+    for stride in (1, 2, 3):
+        for dtype in ("float32", "float64", "int64"):
+            self, more = (ow.from_numpy(rng.integers(0, 9, n).astype(dtype)) for n in (length, length * stride))
+            assert (ops.with_more(self, None, stride) == self).all()
+            assert (ops.with_more(self, more, stride) == self + more[::stride]).all()
 """
 
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "filters")
-    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED
+    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED + ABSENT
     return weave(written(folder / "filters.yaml", entries), out=folder)
 
 

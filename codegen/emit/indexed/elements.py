@@ -160,6 +160,14 @@ class Elements(Texts):
         offset, step = self._offset(read, indices, places)
         if step is None:
             part.before.append(self._fetch(ctype, name, read, f"in_{read.tensor}[{offset}]"))
+        elif read.tensor in self.body.optional:
+            value = f"in_{read.tensor}[{offset} + {at(step)}]"
+            part.before += [
+                f"{ctype} {name}_row[LANES];",
+                f"if (in_{read.tensor}) {{ OW_FOR_LANES_IN(from, to) {name}_row[lane] = {value}; }}",
+                f"else {{ OW_FOR_LANES {name}_row[lane] = 0; }}",
+            ]
+            part.statements.append(f"const {ctype} {name} = {name}_row[lane];")
         else:
             part.before.append(f"const {ctype} *const {name}_from = in_{read.tensor} + ({offset});")
             value = f"{name}_from[{at(step)}]"
