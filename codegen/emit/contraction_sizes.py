@@ -21,6 +21,7 @@ class Sizes:
     a: int
     b: int
     transposed: bool
+    rows_last: bool
     after: bool
     groups: str
     steps: str
@@ -40,6 +41,8 @@ class Sizes:
     """How many variables what packs has, for columns and for rows."""
     column: tuple[int, int]
     """Which of them is the first of the columns."""
+    neighbours: tuple[bool, bool]
+    """Whether the last of them leads from an element to its neighbours in memory."""
 
 
 def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
@@ -51,27 +54,31 @@ def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
     )
     ranges = tuple(tuple(map(writer.range, each)) for each in packed) if made.packed is not None else ()
     rank = body.tensors[made.b]
-    last = [f"size_{made.b}_{dim}" for dim in range(rank - made.b_rank, rank)] if made.gather is not None else []
+    first = 0 if made.rows_last else rank - made.b_rank
+    places = [f"size_{made.b}_{dim}" for dim in range(first, first + made.b_rank)] if made.gather is not None else []
+    rows = [*map(writer.range, made.rows)]
     return Sizes(
         name=f"{operator.name}_contraction",
         a=inputs.index(made.a),
         b=inputs.index(made.b),
         transposed=made.transposed,
+        rows_last=made.rows_last,
         after=made.gather is not None,
         groups=writer.product(made.batch),
         steps=writer.product(made.steps),
         rows=writer.product(made.rows),
         inner=writer.product(made.inner),
-        columns=" * ".join(last) if last else writer.product(made.columns),
+        columns=" * ".join(places) or writer.product(made.columns),
         a_group=writer.stride(made.a, made.batch),
         a_step=writer.stride(made.a, made.steps),
         b_group=writer.stride(made.b, made.batch),
         b_step=writer.stride(made.b, made.steps),
         dense=writer.dense(),
         ranges=ranges,
-        product=(*map(writer.range, made.rows), *last),
+        product=(*places, *rows) if made.rows_last else (*rows, *places),
         lines=(len(packed[0]), len(packed[1])),
         column=(len(packed[0]) - len(made.columns), len(made.batch) + len(made.steps)),
+        neighbours=(writer.is_near(packed[0][-1:]), writer.is_near(packed[1][-1:])),
     )
 
 
@@ -88,6 +95,11 @@ class _Writer:
 
     def product(self, names: Sequence[str]) -> str:
         return " * ".join(map(self.range, names)) or "1"
+
+    def is_near(self, names: Sequence[str]) -> bool:
+        """Does the last index of the other matrix depend on these variables?"""
+        reads = [each for each in self.body.reads.values() if each.tensor == self.made.b]
+        return any(self.body.depends(read.indices[-1], name) for read in reads for name in names)
 
     def stride(self, tensor: str, names: Sequence[str]) -> str:
         """The elements from one position of the last of these variables to the next, where they are indices."""

@@ -8,6 +8,12 @@ Where the plain matrix has other rows and columns, as in the gradient by `self`,
     sum(weight[o, c, i, j] * grad[n, o, y - i, x - j] for o … for i … for j …)
 
 the product comes first, over o, and the sum over i and j gathers from its rows (c, i, j) afterwards.
+
+Rows of a product come before its columns in the result, or behind them: of images whose channels are last,
+
+    sum(weight[o, i, j, c] * self[n, y + i, x + j, c] for i … for j … for c …)  by n, y, x, o,
+
+the other matrix is packed the other way round, and its lines are channels.
 """
 
 from __future__ import annotations
@@ -38,6 +44,8 @@ class Contraction:
     columns: tuple[str, ...]
     transposed: bool
     """Are the rows of `a` in memory the inner variables?"""
+    rows_last: bool
+    """Are the rows behind the columns in the result, and the inner variables behind the columns in `b`?"""
     packed: tuple[Compute, Compute] | None
     """What is packed as the other matrix, with its rows or its columns in lines."""
     gather: Compute | None
@@ -59,10 +67,13 @@ def contraction(body: Compute) -> Contraction | None:
     left, right = (body.atoms[each.name] for each in fold.value.children if isinstance(each, Name))
     assert isinstance(left, Read)
     assert isinstance(right, Read)
-    for a, b in ((left, right), (right, left)):
-        made = _before(body, fold, rest, a, b) or _after(body, fold, rest, a, b)
-        if made is not None and len(body.names) + len(fold.ranges) <= MAX_VARIABLES:
-            return made
+    if len(body.names) + len(fold.ranges) > MAX_VARIABLES:
+        return None
+    for rows_last in (False, True):
+        for a, b in ((left, right), (right, left)):
+            made = _before(body, fold, rest, a, b, rows_last) or _after(body, fold, rest, a, b, rows_last)
+            if made is not None:
+                return made
     return None
 
 
@@ -103,7 +114,7 @@ def _uses(body: Compute, read: Read, variable: str) -> bool:
     return any(body.depends(each, variable) for each in read.indices)
 
 
-def _before(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> Contraction | None:
+def _before(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read, rows_last: bool) -> Contraction | None:
     """The other matrix is packed before."""
     plain = _plain(body, a)
     if plain is None:
@@ -121,7 +132,9 @@ def _before(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> C
     inner = tuple(name for name in tail if name in ranges)
     complete = set(steps) | set(inner) == set(ranges) and rows and inner and columns
     conditions = fold.condition is None or not any(body.depends(fold.condition, name) for name in rows)
-    if not complete or not conditions or body.names != (*batch, *rows, *columns):
+    if not complete or not conditions or (rows_last and batch):
+        return None
+    if body.names != ((*columns, *rows) if rows_last else (*batch, *rows, *columns)):
         return None
     if tuple(tail) not in ((*rows, *inner), (*inner, *rows)):
         return None
@@ -137,10 +150,11 @@ def _before(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> C
         inner=inner,
         columns=columns,
         transposed=tuple(tail) != (*rows, *inner),
+        rows_last=rows_last,
         packed=(_pack(body, fold, b, (*prefix, *inner, *columns)), _pack(body, fold, b, (*prefix, *columns, *inner))),
         gather=None,
         rest=None if rest is None else _rest(body, rest),
-        dense=_dense(body, fold, b, prefix, inner, columns),
+        dense=_dense(body, fold, b, prefix, inner, columns, rows_last),
         b_rank=0,
     )
 
@@ -174,9 +188,15 @@ def _rest(body: Compute, rest: Expr) -> Compute:
 
 
 def _dense(
-    body: Compute, fold: Fold, read: Read, prefix: Sequence[str], inner: Sequence[str], columns: Sequence[str]
+    body: Compute,
+    fold: Fold,
+    read: Read,
+    prefix: Sequence[str],
+    inner: Sequence[str],
+    columns: Sequence[str],
+    rows_last: bool,
 ) -> tuple[tuple[int, str, Expr], ...] | None:
-    """The dimensions of a tensor and the variables that they are, if it may be the matrix (inner, columns) itself."""
+    """The dimensions of a tensor and the variables that they are, if it may be the other matrix itself."""
     if fold.condition is not None:
         return None
     found: list[tuple[int, str, Expr]] = []
@@ -190,11 +210,12 @@ def _dense(
             return None
         found.append((dim, main, tree))
     mains = [main for _, main, _ in found]
-    wanted = [*prefix, *(name for name in inner if name in mains), *columns]
+    rows = [name for name in inner if name in mains]
+    wanted = [*prefix, *columns, *rows] if rows_last else [*prefix, *rows, *columns]
     return tuple(found) if mains == wanted else None
 
 
-def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> Contraction | None:
+def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read, rows_last: bool) -> Contraction | None:
     """The result is gathered from the product afterwards."""
     plain = _plain(body, a)
     if plain is None or rest is not None or body.flat:
@@ -207,20 +228,17 @@ def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> Co
     others = [body.index(each).plain for each in b.indices]
     if tuple(others[: len(batch)]) != batch:
         return None
+    beside = others[len(batch) :]
     count = 0
-    while (
-        count < len(tail)
-        and tail[count] in ranges
-        and len(batch) + count < len(others)
-        and others[len(batch) + count] == tail[count]
-    ):
-        count += 1
+    for n in range(1, 1 + min(len(tail), len(beside))):
+        if set(tail[:n]) <= set(ranges) and (beside[-n:] if rows_last else beside[:n]) == tail[:n]:
+            count = n
     inner, rows = tuple(tail[:count]), tuple(tail[count:])
     kept = [name for name in rows if name in ranges]
     summed = set(ranges) == {*inner, *kept}
     clean = fold.condition is None or not any(body.depends(fold.condition, name) for name in inner)
-    places = b.indices[len(batch) + count :]
-    if not inner or not kept or not summed or not clean or not places:
+    places = b.indices[:-count] if rows_last else b.indices[len(batch) + count :]
+    if not inner or not kept or not summed or not clean or not places or (rows_last and batch):
         return None
     if any(body.depends(each, name) for each in places for name in inner):
         return None
@@ -233,8 +251,9 @@ def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> Co
         inner=inner,
         columns=(),
         transposed=True,
+        rows_last=rows_last,
         packed=None,
-        gather=_gather(body, fold, b, rows, places, [each for each in fold.ranges if each.name in kept]),
+        gather=_gather(body, fold, b, rows, places, [each for each in fold.ranges if each.name in kept], rows_last),
         rest=None,
         dense=None,
         b_rank=len(places),
@@ -242,12 +261,19 @@ def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read) -> Co
 
 
 def _gather(
-    body: Compute, fold: Fold, b: Read, rows: Sequence[str], places: Sequence[Expr], ranges: Sequence[Range]
+    body: Compute,
+    fold: Fold,
+    b: Read,
+    rows: Sequence[str],
+    places: Sequence[Expr],
+    ranges: Sequence[Range],
+    rows_last: bool,
 ) -> Compute:
     """The sum over rows of the product, which stands in the place of `b`."""
     atoms = Atoms()
     condition = None if fold.condition is None else Carrier(body.atoms, atoms)(fold.condition, {})
-    read = Read(b.tensor, (*map(Name, rows), *places), False)
+    of_rows = tuple(map(Name, rows))
+    read = Read(b.tensor, (*places, *of_rows) if rows_last else (*of_rows, *places), False)
     tree = Name(atoms.name(Fold("sum", Name(atoms.name(read)), tuple(ranges), condition)))
     return replace(
         body,

@@ -15,7 +15,7 @@ from codegen.read import adjoints
 ENTRIES = Path(__file__).parents[2] / "ops.yaml"
 
 
-@pytest.mark.parametrize("name", ["convolve2d", "convolve3d"])
+@pytest.mark.parametrize("name", ["convolve2d", "convolve3d", "convolve_channels2d"])
 def test_convolutions_and_their_gradients(name: str) -> None:
     bodies = {each.name: each.body for each in adjoints.follow(Entries(ENTRIES).operator(name), Diagnostics()) or ()}
     for ending in ("", "_backward_self", "_backward_weight"):

@@ -29,6 +29,7 @@ typedef struct {
 } task;
 
 int ow_contraction_suits(const ow_contraction_sizes *s, int64_t line) {
+    if (!s->steps) return 0; /* a sum of no products */
     if (line < SHORT_LINE && s->inner >= LONG_INNER) return 1;
     return s->rows >= LEAST_ROWS && s->inner >= LEAST_INNER && s->columns >= LEAST_COLUMNS &&
            (double)s->rows * (double)s->inner * (double)s->columns >= LEAST_MULTIPLICATIONS;
@@ -73,6 +74,7 @@ static void pack(const task *t, int64_t position, int64_t first, int64_t height,
 
 static void multiply(const task *t, const ow_matrix *a, const ow_matrix *b, double beta, char *to) {
     ow_matrix result = {to, t->s->rows, b->columns, t->s->columns, 1, 0};
+    if (t->k->rows_last) result.row_stride = 1, result.column_stride = t->s->rows;
     ow_gemm(t->dtype, number(t->dtype, 1), a, b, number(t->dtype, beta), &result, 1);
 }
 
@@ -86,7 +88,9 @@ static ow_matrix first_matrix(const task *t, int64_t position, int64_t group, in
 static ow_matrix second_matrix(const task *t, int64_t position, int64_t group, int64_t step) {
     const ow_contraction_sizes *s = t->s;
     int64_t at = position * t->c->batch[t->k->b] + group * s->b_group + step * s->b_step;
-    return (ow_matrix){(char *)t->c->in[t->k->b] + at * t->size, s->inner, s->columns, s->columns, 1, 0};
+    char *data = (char *)t->c->in[t->k->b] + at * t->size;
+    if (t->k->rows_last) return (ow_matrix){data, s->inner, s->columns, 1, s->inner, 0};
+    return (ow_matrix){data, s->inner, s->columns, s->columns, 1, 0};
 }
 
 static void multiply_packed(const task *t, int64_t unit, char *buffer) {
@@ -94,11 +98,11 @@ static void multiply_packed(const task *t, int64_t unit, char *buffer) {
     int64_t at = unit / t->blocks, position = at / s->groups, group = at % s->groups;
     int64_t first = unit % t->blocks * t->height, rest = s->columns / t->width - first;
     int64_t height = rest < t->height ? rest : t->height, column = first * t->width;
-    char *to = (char *)t->c->out[0] + (at * s->rows * s->columns + column) * t->size;
+    char *to = (char *)t->c->out[0] + (at * s->rows * s->columns + column * (t->k->rows_last ? s->rows : 1)) * t->size;
     for (int64_t step = 0; step < s->steps; step++) {
         ow_matrix a = first_matrix(t, position, group, step), b = second_matrix(t, position, group, step);
         b.columns = height * t->width;
-        if (s->dense) b.data += column * t->size;
+        if (s->dense) b.data += column * b.column_stride * t->size;
         else {
             pack(t, at * s->steps + step, first, height, buffer);
             b.data = buffer;
@@ -138,6 +142,14 @@ static void run_units(void *context, int64_t begin, int64_t end) {
     if (buffer) ow_dealloc(buffer, nbytes);
 }
 
+/* Lines are packed along neighbours in memory, or if these are few, in the direction in which they are longer. */
+static int packs_rows(const ow_contraction *k, const ow_contraction_sizes *s) {
+    int64_t lines[2] = {s->range[0][k->lines[0] - 1], s->range[1][k->lines[1] - 1]};
+    for (int by_rows = 0; by_rows < 2; by_rows++)
+        if (k->neighbours[by_rows] && !k->neighbours[!by_rows] && lines[by_rows] >= SHORT_LINE) return by_rows;
+    return lines[0] < lines[1];
+}
+
 int ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, const ow_compute_context *c, int dtype,
                        int64_t positions, int64_t lines) {
     task t = {.k = k, .s = s, .c = c, .dtype = dtype, .size = ow_itemsize(dtype), .lines = lines};
@@ -149,7 +161,7 @@ int ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, c
     }
     t.width = s->columns, t.height = t.blocks = 1;
     if (!k->after) {
-        t.by_rows = s->range[0][k->lines[0] - 1] < s->range[1][k->lines[1] - 1];
+        t.by_rows = packs_rows(k, s);
         int column = k->column[t.by_rows];
         int64_t height = s->range[t.by_rows][column], columns = PACKED / (s->inner * t.size);
         t.width = s->columns / height;

@@ -47,8 +47,10 @@ typedef struct ow_contraction_sizes {
 typedef struct ow_contraction {
     void (*sizes)(const ow_compute_context *c, ow_contraction_sizes *s);
     uint8_t a, b, transposed, after;
-    uint8_t lines[2];  /* how many variables the kernels that pack have, */
-    uint8_t column[2]; /* and which is the first of the columns */
+    uint8_t rows_last;     /* elements of a column are neighbours, in the result and, of the second matrix, in `b` */
+    uint8_t lines[2];      /* how many variables the kernels that pack have, */
+    uint8_t column[2];     /* which is the first of the columns, */
+    uint8_t neighbours[2]; /* and whether the last one leads to neighbours in memory */
     ow_compute_kernel *columns[OW_NDTYPES], *rows[OW_NDTYPES]; /* pack it as it is, or transposed */
     ow_compute_kernel *gather[OW_NDTYPES];
     ow_compute_kernel *rest[OW_NDTYPES]; /* what is added; NULL: nothing */
