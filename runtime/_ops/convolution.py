@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from .._base.types import channels_last
 from .._dispatch.ops import ops
-from .memory_formats import channels_back, channels_moved
+from .memory_formats import channels_back, channels_moved, suggested_format
 from .values import is_narrow, per_dimension
 
 _FAR = 2**62
 """What is twice as much has more than 64 bits."""
 
-__all__ = ["check_time_first", "convolution_arguments", "pointwise_product", "transposed_arguments", "without_groups"]
+_LEAST_CHANNELS = 16
+"""Lines of fewer channels take longer than copies in C order."""
+
+__all__ = ["check_time_first", "convolution", "transposed_convolution"]
 
 
 def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
@@ -21,11 +25,10 @@ def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
     return per_dimension(what, value, dims, "expected {what} to be a single integer value or " + message)
 
 
-def convolution_arguments(
+def convolution(
     name: str, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> tuple[Any, ...]:
-    """The arguments of the operator of images or of volumes, of an input (N, C, *) or (C, *) and weights
-    (O, C / groups, *)."""
+) -> Any:
+    """Return the convolution of an input (N, C, *) or (C, *) with weights (O, C / groups, *)."""
     dims = _dims(name, input, weight, bias)
     stride, dilation = _per_dimension("stride", stride, dims), _per_dimension("dilation", dilation, dims)
     if isinstance(padding, str):
@@ -35,13 +38,21 @@ def convolution_arguments(
     _check_weight(input, weight, bias, groups)
     _check_kernel(input, weight, padding, dilation)
     _check_extent(input, dims)
+    if _is_product_of_pixels(input, weight, stride, padding, groups):
+        return channels_back(ops.linear(channels_moved(input)[0], weight.flatten(1), bias), True)
+    weights = _weights_of_channels(input, weight, groups)
+    if weights is not None:
+        by_channels = ops.convolve_channels2d if weights.ndim == 4 else ops.convolve_each_channel2d
+        return channels_back(by_channels(input.movedim(1, -1), weights, bias, stride, padding, dilation), True)
     if dims == 1:
         stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
     added = None if bias is None else bias.unflatten(0, (groups, bias.shape[0] // groups))
-    return (*_with_groups(input, weight, groups, dims), added, stride, padding, dilation)
+    convolve = ops.convolve3d if dims == 3 else ops.convolve2d
+    grouped, weights = _with_groups(input, weight, groups, dims)
+    return _without_groups(convolve(grouped, weights, added, stride, padding, dilation), weight)
 
 
-def transposed_arguments(
+def transposed_convolution(
     name: str,
     input: Any,
     weight: Any,
@@ -51,9 +62,9 @@ def transposed_arguments(
     output_padding: Any,
     groups: int,
     dilation: Any,
-) -> tuple[Any, ...]:
-    """The arguments of the operator of a gradient by the input, of an input (N, C, *) or (C, *) and weights
-    (C, O / groups, *)."""
+) -> Any:
+    """Return what the convolution of a result (N, O, *) or (O, *) with weights (C, O / groups, *) has as its gradient
+    where that of the convolution is the input, (N, C, *) or (C, *)."""
     dims = _dims(name, input, weight, bias)
     stride, dilation = _per_dimension("stride", stride, dims), _per_dimension("dilation", dilation, dims)
     padding = _per_dimension("padding", padding, dims)
@@ -62,26 +73,45 @@ def transposed_arguments(
     _check_transposed(input, weight, bias, groups)
     _check_extent(input, dims)
     sizes = _transposed_sizes(input, weight, stride, padding, more, dilation)
+    weights = _weights_of_channels(input, weight, groups)
+    if weights is not None:
+        by_channels = (
+            ops.convolve_channels2d_backward_self if weights.ndim == 4 else ops.convolve_each_channel2d_backward_self
+        )
+        shape = [input.shape[0], *sizes, weights.shape[-1]]
+        result = by_channels(input.movedim(1, -1), weights, stride, padding, dilation, shape)
+        return channels_back(result if bias is None else result + bias, True)
     if dims == 1:
         stride, padding, dilation, sizes = [1, *stride], [0, *padding], [1, *dilation], [1, *sizes]
     grouped, weights = _with_groups(input, weight, groups, dims)
     shape = [*grouped.shape[: -len(sizes) - 1], weights.shape[2], *sizes]
-    return grouped, weights, stride, padding, dilation, shape
+    by_self = ops.convolve3d_backward_self if dims == 3 else ops.convolve2d_backward_self
+    return _without_groups(by_self(grouped, weights, stride, padding, dilation, shape), weight, bias)
 
 
-def pointwise_product(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, groups: int) -> Any:
-    """Return the convolution as a product of matrices with a row for each pixel, where it is one as it lies in memory;
-    else None. Halves are none, as their products are rounded before the bias is added."""
+# ---- channels that are last -----------------------------------------------------------------------------------
+
+
+def _is_product_of_pixels(input: Any, weight: Any, stride: list[int], padding: list[int], groups: int) -> bool:
+    """Is the convolution a product of matrices with a row for each pixel, as it lies in memory? That of halves is none,
+    as their products are rounded before the bias is added."""
     if groups != 1 or input.itemsize < 4 or weight.numel() != weight.shape[0] * weight.shape[1] or input.has_names():
-        return None
-    moved, last = channels_moved(input)
-    if not last or isinstance(padding, str) or {1} != {*_numbers(stride)} or any(_numbers(padding)):
-        return None
-    return channels_back(ops.linear(moved, weight.flatten(1), bias), True)
+        return False
+    return channels_moved(input)[1] and {1} == {*stride} and not any(padding)
 
 
-def _numbers(value: Any) -> Sequence[int]:
-    return (value,) if isinstance(value, int) else value
+def _weights_of_channels(input: Any, weight: Any, groups: int) -> Any:
+    """Return the weights for kernels of images whose channels are last, as their own are then, if these suit the call;
+    else None. Weights (K, K, C) are those of each channel."""
+    dtype = input.dtype
+    if suggested_format(input, weight) is not channels_last or not (dtype.is_floating_point or dtype.is_complex):
+        return None
+    if input.ndim != 4 or input.has_names() or weight.has_names():
+        return None
+    if groups == 1:
+        return weight.movedim(1, -1) if min(weight.shape[:2]) >= _LEAST_CHANNELS else None
+    of_each = weight.shape[1] == 1 and weight.shape[0] == groups >= _LEAST_CHANNELS
+    return weight.squeeze(1).movedim(0, -1) if of_each else None
 
 
 def check_time_first(input: Any, weight: Any, bias: Any, pad: int) -> None:
@@ -124,7 +154,7 @@ def _with_groups(input: Any, weight: Any, groups: int, dims: int) -> tuple[Any, 
     return grouped, weight.unflatten(0, (groups, weight.shape[0] // groups))
 
 
-def without_groups(result: Any, weight: Any, bias: Any = None) -> Any:
+def _without_groups(result: Any, weight: Any, bias: Any = None) -> Any:
     """The result of an operator as that of a convolution with these weights; the bias is added."""
     result = result.to(weight.dtype)
     dims = weight.ndim - 2
