@@ -11,7 +11,18 @@ from .check.calls import Provided
 from .errors import Diagnostics, Span
 from .expr.parse import Family as Expressions
 from .model.operator import Declaration, Operator
-from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints, rows_adjoints, version
+from .read import (
+    adjoints,
+    copies,
+    entry,
+    fold_adjoints,
+    functions,
+    like,
+    loop_adjoints,
+    placing,
+    rows_adjoints,
+    version,
+)
 from .source import load
 from .source.nodes import Document, Node
 from .source.text import to_yaml
@@ -70,6 +81,9 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
     """The declaration, and the operators of the gradients that its body has if they are `auto`."""
     if isinstance(declaration, Operator):
         try:
+            placed = placing.follow(declaration, diagnostics)
+            if placed is not None:
+                return [made for each in placed for made in _with_gradients(each, diagnostics)]
             for follow in (adjoints.follow, fold_adjoints.follow, rows_adjoints.follow, loop_adjoints.follow):
                 made = follow(declaration, diagnostics)
                 if made is not None:

@@ -22,6 +22,8 @@ from ..model.computation import computed_dtype
 from ..model.compute import Border, Compute, Size
 from ..model.operator import Operator, Requirement
 from ..model.parts import End
+from ..model.places import OUTSIDE, Places
+from .places import combined
 from .samples import Array
 
 _LEADING = (Border.NEAREST, Border.WRAP, Border.REFLECT)
@@ -103,7 +105,26 @@ class _Call:
             self.skipped.append(np.False_)
             found.append(np.broadcast_to(self._value(each.tree, env, np.True_, result), self.shape))
             self.skipped.pop()
-        return tuple(found)
+        if not body.places:
+            return tuple(found)
+        return tuple(self._combined(batch, *each, env) for each in zip(body.places, found, strict=True))
+
+    def _combined(self, batch: tuple[int, ...], places: Places, terms: Array, env: Mapping[str, Array]) -> Array:
+        """The terms where they belong."""
+        import numpy as np
+
+        self.skipped.append(np.False_)
+        rows = self._value(places.place.tree, env, np.True_, INT64)
+        self.skipped.pop()
+        sizes = [int(_integer(each, self.integers)) for each in places.sizes]
+        if any(size < 0 for size in sizes):
+            raise RefusedError("a negative size")
+        rows = np.broadcast_to(rows, np.broadcast_shapes(rows.shape, (1,) * terms.ndim))
+        positions = terms.shape[: terms.ndim - places.row]
+        rows = np.broadcast_to(rows.reshape(rows.shape[: len(positions)]), positions)
+        if np.any(rows == OUTSIDE):
+            raise RefusedError("a place is outside")
+        return combined(places, terms, rows, sizes, batch)
 
     # ---- integers
 

@@ -26,7 +26,7 @@ from ..model.computation import (
 )
 from ..model.compute import Compute
 from ..model.folding import Folding
-from ..model.operator import Elementwise, Extent, Factory, Found, Operator, Reduce, Rows, Scan
+from ..model.operator import Composite, Elementwise, Extent, Factory, Found, Operator, Reduce, Rows, Scan
 from .expressions import identity
 from .indexed import shown
 
@@ -57,6 +57,8 @@ def nest(operator: Operator) -> str | None:
         return _text(_fold(operator, body, dtype))
     if isinstance(body, Rows):
         return _text(_rows(operator, body, dtype))
+    if isinstance(body, Composite) and body.loops is not None:
+        return _text(shown.nest(operator, body.loops, dtype))
     if isinstance(body, Compute):
         return _text(shown.nest(operator, body, dtype))
     if isinstance(body, Factory) and body.value is not None:

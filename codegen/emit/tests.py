@@ -20,6 +20,7 @@ from ..expr.typed import Op, postorder
 from ..model import variants
 from ..model.computation import argument_dtypes, default_numbers, result_dtype, turns_complex, typed
 from ..model.operator import (
+    Composite,
     Elementwise,
     End,
     Expression,
@@ -52,6 +53,14 @@ _SUITES = {
 }
 _BODIES = (Family.COMPUTE, Family.FOLD, Family.ROWS)
 """Families whose results are compared with the body itself."""
+
+
+def _family(operator: Operator) -> Family:
+    """The family of the body that the entry has."""
+    body = operator.body
+    return Family.COMPUTE if isinstance(body, Composite) and body.loops is not None else operator.family
+
+
 _INTERNAL = "_dispatch.ops.ops"
 """Where the runtime has operators that users do not call."""
 _GRADIENTS = "gradients.GradientTests"
@@ -74,7 +83,7 @@ def emit(
 ) -> str:
     """The tests of operators; with `gradients` those of their gradients as well, which opweave's own have elsewhere."""
     internal = (Callable(each, each) for each in operators if each.internal and not each.derived)
-    tested = (*callables(operators), *(each for each in internal if each.operator.family in _BODIES))
+    tested = (*callables(operators), *(each for each in internal if _family(each.operator) in _BODIES))
     classes = [_test_class(each, cache, gradients) for each in tested if has_suite(each.operator)]
     modules = sorted({suite.partition(".")[0] for each in classes for suite in each.suites})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
@@ -95,6 +104,8 @@ def has_suite(operator: Operator) -> bool:
         return False  # the suite tries all placements
     if operator.family not in _SUITES or drawn:
         return False
+    if _family(operator) in _BODIES:
+        return True
     without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN)
     return operator.family not in without or operator.reference != "none"
 
@@ -125,7 +136,7 @@ def _test_class(callable: Callable, cache: Cache, gradients: bool) -> TestClass:
         written = json.loads(cache.text(callable.operator, "facts", lambda: json.dumps(_written(callable))))
     else:
         written = _written(callable)
-    suites = (_SUITES[callable.operator.family], *([_GRADIENTS] if gradients and _has_gradients(callable) else []))
+    suites = (_SUITES[_family(callable.operator)], *([_GRADIENTS] if gradients and _has_gradients(callable) else []))
     return TestClass(f"Test{title}", suites, tuple((name, text) for name, text in written))
 
 
@@ -136,7 +147,7 @@ def _written(callable: Callable) -> list[tuple[str, str]]:
 def _has_gradients(callable: Callable) -> bool:
     """Is every derivative there, and the one of the body? Composites have those of what they call."""
     operator = callable.operator
-    if operator.family in _BODIES or any(each.differs for each in operator.derivatives.values()):
+    if _family(operator) in _BODIES or any(each.differs for each in operator.derivatives.values()):
         return False
     formulas = [each.text for each in operator.derivatives.values()]
     return operator.family is Family.COMPOSITE or (bool(formulas) and "none" not in formulas)
@@ -190,7 +201,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "method", public.method
     yield "inplace", public.method and variants.has_inplace(operator)
     yield "inplace_argument", variants.has_inplace_argument(operator)
-    several_out = operator.family in _BODIES and len(operator.schema.returns) > 1 and variants.has_out(operator)
+    several_out = _family(operator) in _BODIES and len(operator.schema.returns) > 1 and variants.has_out(operator)
     yield "out", variants.has_out(operator) and not several_out
     yield "several_out", several_out
     yield "aliases", public.aliases if public is operator else ()
@@ -217,10 +228,11 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
         yield "copies", body.copies
     if isinstance(body, Extern):
         yield "signature", body.signature
-    if operator.family in _BODIES:
+    if _family(operator) in _BODIES:
         yield "entry", (operator.file, operator.name)
         formulas = operator.derivatives.items()
-        yield "automatic", tuple(name for name, each in formulas if each.source.value.strip() == AUTO)
+        found = tuple(name for name, each in formulas if each.source.value.strip() == AUTO)
+        yield "automatic", body.automatic if isinstance(body, Composite) else found
 
 
 def _accepted(operator: Operator) -> Iterator[DType]:

@@ -21,6 +21,7 @@ from ..expr.lower import Env, lower_integers, type_of
 from ..expr.tables import Table
 from ..expr.typed import Arg, Const, Op, replaced
 from .parts import End, Expression, Requirement
+from .places import Places
 
 
 class Border(Enum):
@@ -120,12 +121,24 @@ class Compute:
     """What `exact` is where small variables are told apart."""
     tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
     """Those of `let`, which are read as tensors are."""
+    places: tuple[Places, ...] = ()
+    """Where the terms belong that the results are then; none: results stand where the variables are."""
 
     def settled(self) -> Compute:
         """The body with variables of ranges that are told apart by their names, and no other atoms than it uses."""
-        trees, atoms = settled([each.tree for each in self.results], self.atoms, (*self.names, *self.uniforms))
-        results = tuple(replace(each, tree=tree) for each, tree in zip(self.results, trees, strict=True))
-        return replace(self, results=results, atoms=MappingProxyType(atoms))
+        found = self._expressions
+        trees, atoms = settled([each.tree for each in found], self.atoms, (*self.names, *self.uniforms))
+        made = iter([replace(each, tree=tree) for each, tree in zip(found, trees, strict=True)])
+        results = tuple(next(made) for _ in self.results)
+        places = tuple(
+            replace(each, place=next(made), indices=tuple(next(made) for _ in each.indices)) for each in self.places
+        )
+        return replace(self, results=results, places=places, atoms=MappingProxyType(atoms))
+
+    @property
+    def _expressions(self) -> tuple[Result, ...]:
+        """Those of results, and of their places."""
+        return (*self.results, *(part for each in self.places for part in (each.place, *each.indices)))
 
     @property
     def fixed(self) -> Mapping[str, DType]:
@@ -139,7 +152,7 @@ class Compute:
     @cached_property
     def used(self) -> Mapping[str, Atom]:
         """The atoms of the results, inner ones first."""
-        return dict(within(self.atoms, *(each.tree for each in self.results)))
+        return dict(within(self.atoms, *(each.tree for each in self._expressions)))
 
     @cached_property
     def reads(self) -> Mapping[str, Read]:

@@ -25,6 +25,7 @@ from ..expr.indexed import chosen
 from ..expr.lower import lower_integers
 from ..expr.typed import Arg, Const, replaced
 from .compute import Border, Compute, Size, following, size_of, uniform_name
+from .led import led
 from .paths import EXTREMA, NoAdjointError, Path, grad_name, summed
 from .unrolled import unrolled
 
@@ -173,16 +174,7 @@ class _Scatter:
     def _led(self, index: Expr, size: Expr) -> Expr:
         """Where an index outside leads; what is left out is added as zero somewhere."""
         rule = self.body.outside.get(self.target, Border.ERROR)
-        last = Apply("sub", (size, ONE))
-        if rule is Border.ERROR:
-            return index
-        if rule is Border.WRAP:
-            return Apply("remainder", (index, size))
-        if rule is Border.REFLECT:
-            period = Apply("maximum", (product(Literal(2), last), ONE))
-            turned = Apply("remainder", (index, period))
-            return Apply("minimum", (turned, Apply("sub", (period, turned))))
-        return Apply("minimum", (Apply("maximum", (index, ZERO)), last))
+        return index if rule is Border.ERROR else led(index, size, rule)
 
     # ---- sizes
 

@@ -140,7 +140,7 @@ def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: s
 
 
 def _operator(operator: Operator, body: Compute, name: str, target: str, grad: str | None = None) -> Operator:
-    used = _used(body)
+    used = used_in(body)
     arguments = [f"Tensor {grad}"] if grad is not None and grad in body.tensors else []
     for argument in operator.schema.arguments:
         if not argument.is_tensor or argument.name in body.tensors:
@@ -158,7 +158,7 @@ def _operator(operator: Operator, body: Compute, name: str, target: str, grad: s
     )
 
 
-def _used(body: Compute) -> set[str]:
+def used_in(body: Compute) -> set[str]:
     """The names of arguments besides tensors that a body uses."""
     used = {name.removesuffix(".shape") for tree in body.uniforms.values() for name in typed_names(tree)}
     used |= {name for _, size in body.variables if size.geometry is not None for name in typed_names(size.geometry)}

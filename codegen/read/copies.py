@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..errors import Span
 from ..model.operator import Composite, Declaration, Family, Operator
 from ..schema import FunctionSchema, parse
-from ..source import Scalar
-from ..source.nodes import SourceText
+from .internal import scalar_of
 
 TAG = "copied"
 DERIVED = "copy"
@@ -31,7 +29,7 @@ def _copy(view: Operator) -> Operator:
         view,
         schema=parse(str(view.schema).replace(view.name, name, 1).replace("Tensor(a)", "Tensor")),
         family=Family.COMPOSITE,
-        body=Composite(_scalar(_body(view), view.span), None),
+        body=Composite(scalar_of(_body(view), view.span), None),
         doc=_doc(view),
         text=f"# {name} follows from this entry.\n{view.text}",
         method=False,
@@ -62,9 +60,3 @@ def _doc(view: Operator) -> str:
     _, marker, returns = view.doc.partition(" Returns ")
     shape = f"Returns {returns}" if marker else f"Returns the shape that `{view.name}` gives; dtype that of the input."
     return f"Copy of what `{view.name}` gives, in contiguous memory. {shape}"
-
-
-def _scalar(text: str, span: Span) -> Scalar:
-    """The text as if it stood in a file: nobody is told of mistakes in it."""
-    places = tuple(range(len(text) + 1))
-    return Scalar(text, "plain", span, SourceText(span.file, text), 0, len(text), places)

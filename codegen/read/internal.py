@@ -7,8 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from ..errors import Span
 from ..model.operator import Body, Operator
 from ..schema import parse
+from ..source import Scalar, SourceText
 
 
 def internal(operator: Operator, schema: str, body: Body, doc: str, **facts: Any) -> Operator:
@@ -51,3 +53,9 @@ def unused(name: str, taken: set[str]) -> str:
 def listed(texts: Iterable[str]) -> str:
     """A tuple in a formula."""
     return f"({''.join(f'{text}, ' for text in texts)})"
+
+
+def scalar_of(text: str, span: Span) -> Scalar:
+    """The text as if it stood in a file: nobody is told of mistakes in it."""
+    places = tuple(range(len(text) + 1))
+    return Scalar(text, "plain", span, SourceText(span.file, text), 0, len(text), places)

@@ -17,6 +17,7 @@ from ...expr.typed import Arg, Cast, Const, Op
 from ...model.computation import computed_dtype
 from ...model.compute import Compute, Size
 from ...model.operator import Operator
+from ...model.places import Places
 from ...model.unrolled import by_position
 
 _START = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
@@ -35,7 +36,7 @@ class _Nest:
     def __init__(self, operator: Operator, body: Compute, dtype: DType) -> None:
         self.outputs = [computed_dtype(operator, body, index, dtype) for index in range(len(body.results))]
         self.labels = [label or "result" for label in operator.labels]
-        self.body = by_position(body)
+        self.body = body if body.places else by_position(body)
         self.dtype = dtype
         self.env = dict(self.body.env({each.name: dtype for each in operator.params}, dtype))
         self.texts: dict[str, str] = {name: name for name in self.env}
@@ -45,8 +46,9 @@ class _Nest:
         self.counted = 0
 
     def lines(self) -> Iterator[str]:
-        front = self.body.batched or self.body.over_batch
-        yield f"/* {'all positions of the dimensions in front; ' if front else ''}threads share the lines */"
+        front = "all positions of the dimensions in front; " if self.body.batched or self.body.over_batch else ""
+        shared = "terms are combined in this order" if self.body.places else "threads share the lines"
+        yield f"/* {front}{shared} */"
         for name, tree in self.body.let:
             if not tree.dtype.is_list:
                 yield f"const int64_t {name} = {integer_text(tree)};"
@@ -68,10 +70,25 @@ class _Nest:
         count = max(1, len(self.body.results) // len(self.outputs))
         output, position = divmod(index, count)
         yield from self._atoms(tree)
+        if self.body.places:
+            yield from self._combined(self.labels[output], self.body.places[index], tree, self.outputs[output])
+            return
         places = [*([_FRONT] if self.body.batched else []), *(self.texts[name] for name in self.body.names)]
         if self.body.small:
             places += _digits(position, self.body.small)
         yield from self._assigned(f"{self.labels[output]}[{', '.join(places)}]", tree, self.outputs[output])
+
+    def _combined(self, label: str, places: Places, tree: Expr, dtype: DType) -> Iterator[str]:
+        """The term, where it belongs."""
+        for each in places.indices:
+            yield from self._atoms(each.tree)
+        computed = self._emit(tree, dtype)
+        yield from computed.statements
+        front = [_FRONT] if self.body.batched else []
+        target = f"{label}[{', '.join([*front, *(self._words(each.tree) for each in places.indices)])}]"
+        kind = "sum" if places.combination == "mean" else places.combination
+        end = " /* divided by their number in the end */" if places.combination == "mean" else ""
+        yield f"{target} = {_JOINED[kind].format(target, computed.value)};{end}"
 
     def _atoms(self, tree: Expr) -> Iterator[str]:
         """The texts of elements and integers, and the loops of reductions."""

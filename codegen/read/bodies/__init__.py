@@ -21,6 +21,7 @@ from . import (
     indexing,
     lapack,
     loop,
+    places,
     random,
     reduction,
     routine,
@@ -32,7 +33,7 @@ _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], st
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
     Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
     Family.ROWS: (rows.read, rows.EXAMPLE),
-    Family.COMPUTE: (compute.read, compute.EXAMPLE),
+    Family.COMPUTE: (places.read, compute.EXAMPLE),
     Family.VIEW: (view.read, view.EXAMPLE),
     Family.FACTORY: (factory.read, factory.EXAMPLE),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product, takewhile
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from ...expr.typed import Const
 from ...expr.typed import names as typed_names
 from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size, uniform_name
 from ...model.operator import End, Requirement
+from ...model.places import Places
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
 from ...source import Scalar, Sequence
@@ -31,10 +32,10 @@ from . import requirements, tables
 from .shared import report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
-_KEYS = ("require", "let", "size", "outside")
+KEYS = ("require", "let", "size", "outside")
 _MAX_PARTS = 200_000
 """Of an expression in which names of `let` are written out; a random number has 12,000."""
-_Places = Mapping[tuple[int, ...], Scalar]
+_Numbered = Mapping[tuple[int, ...], Scalar]
 """The keys of a result by the numbers that stand behind its variables."""
 _WORD = re.compile(r"\w+")
 _RESULT = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
@@ -42,14 +43,7 @@ _PLACE = "_k{}"
 """The variable of a dimension whose positions are written as numbers."""
 
 
-def read(entry: Entry, node: MappingNode) -> Compute | None:
-    before = len(entry.diagnostics)
-    reader = _Reader(entry, node)
-    body = reader.read()
-    return body if len(entry.diagnostics) == before else None
-
-
-class _Reader:
+class Reader:
     def __init__(self, entry: Entry, node: MappingNode) -> None:
         self.entry = entry
         self.node = node
@@ -65,6 +59,10 @@ class _Reader:
         self.batched = False
         self.places: tuple[int, ...] | None = None
         """The sizes of the dimensions at the end whose positions are numbers."""
+        self.computed: tuple[str, ...] = ()
+        """The indices of results that are computed, as they are written: `size` has their sizes."""
+        self.placed: tuple[str, ...] = ()
+        """The results whose places are computed."""
         self.uniform_lets: list[tuple[str, Geometry]] = []
         self.local_lets: dict[str, Expr] = {}
         self.indexed_lets: dict[str, Indexed] = {}
@@ -75,6 +73,12 @@ class _Reader:
         """Arguments that the body uses."""
 
     def read(self) -> Compute | None:
+        """The body, unless something is wrong with it."""
+        before = len(self.entry.diagnostics)
+        body = self._read()
+        return body if len(self.entry.diagnostics) == before else None
+
+    def _read(self) -> Compute | None:
         entry, node = self.entry, self.node
         keys = self._result_keys()
         if not keys:
@@ -84,23 +88,40 @@ class _Reader:
         trees = [self._result(places) for _, places in keys]
         if None in trees:
             return None
-        hoisting = Carrier(self.atoms.named, self.atoms, finish=self._hoisted)
         results = tuple(
-            Result(hoisting(tree, {}), text, name)
+            Result(self._same(tree), text, name)
             for (name, places), tree in zip(keys, trees, strict=True)
             if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
-        atoms = dict(within(self.atoms.named, *(each.tree for each in results)))
-        self._check_lists(results, (each for atom in atoms.values() for each in atom.expressions))
+        return self._body(results, require)
+
+    def _same(self, tree: Expr) -> Expr:
+        """The expression, in its atoms as well, with what is the same in the whole call replaced by names."""
+        return Carrier(self.atoms.named, self.atoms, finish=self._hoisted)(tree, {})
+
+    def _body(
+        self,
+        results: tuple[Result, ...],
+        require: tuple[Requirement[Geometry, Geometry], ...],
+        indices: tuple[Result, ...] = (),
+        places: Callable[[Mapping[str, Size]], tuple[Places, ...]] = lambda _: (),
+    ) -> Compute | None:
+        """The body of these results; of terms, with the indices of their places and what these make of the sizes."""
+        entry, node = self.entry, self.node
+        found = (*results, *indices)
+        atoms = dict(within(self.atoms.named, *(each.tree for each in found)))
+        self._check_lists(found, (each for atom in atoms.values() for each in atom.expressions))
         reads = [each for each in atoms.values() if isinstance(each, Read)]
         ranks = self._ranks(reads)
         sizes = self._sizes(reads)
         if ranks is None or sizes is None:
             return None
         self.used |= {each.tensor for each in reads}
-        for tree in (*(each.tree for each in results), *(each for atom in atoms.values() for each in atom.expressions)):
+        for tree in (*(each.tree for each in found), *(each for atom in atoms.values() for each in atom.expressions)):
             self.used |= names(tree)
         early = tuple(each for each in require if not self._uses_lets(each))
+        placed = places(dict(sizes))
+        used_as_index = {**atoms, "": Read("", tuple(each.tree for each in indices), False)}
         body = Compute(
             variables=sizes,
             batched=self.batched,
@@ -112,12 +133,13 @@ class _Reader:
             require=early,
             late=tuple(each for each in require if each not in early),
             tensors=MappingProxyType(ranks),
-            integers=frozenset(_integers(atoms) - self.tables.keys()),
+            integers=frozenset(_integers(used_as_index) - self.tables.keys()),
             optional=frozenset(each.name for each in entry.tensors if each.is_optional),
             span=node.span,
             tables=MappingProxyType({name: each for name, each in self.tables.items() if name in ranks}),
-        )
-        body = unrolled(body.settled())
+            places=placed,
+        ).settled()
+        body = body if placed else unrolled(body)
         self._check_inside(body)
         self._check_bounds(body)
         for what, count, most in (
@@ -131,7 +153,7 @@ class _Reader:
 
     # ---- results and their variables
 
-    def _result_keys(self) -> list[tuple[str, _Places]]:
+    def _result_keys(self) -> list[tuple[str, _Numbered]]:
         entry = self.entry
         expected = (
             [each.name or "value" for each in entry.schema.returns] if len(entry.schema.returns) > 1 else ["value"]
@@ -141,7 +163,7 @@ class _Reader:
         for key in self.node.keys:
             match = _RESULT.fullmatch(key.value)
             if match is None:
-                if key.value not in _KEYS:
+                if key.value not in KEYS:
                     entry.report(
                         key.span, f"unknown key '{key.value}' of 'compute'", f"{expected[0]}[y, x]: expression"
                     )
@@ -178,7 +200,7 @@ class _Reader:
         self.variables, self.batched = own, batched
         return tuple(map(int, numbers))
 
-    def _check_places(self, name: str, places: _Places) -> bool:
+    def _check_places(self, name: str, places: _Numbered) -> bool:
         """Every position of the dimensions whose positions are numbers has an expression, in every result."""
         sizes = tuple(1 + max(each) for each in zip(*places, strict=True))
         first = next(iter(places.values()))
@@ -192,10 +214,10 @@ class _Reader:
         self.places = sizes
         return missing is None
 
-    def _result(self, places: _Places) -> Expr | None:
+    def _result(self, places: _Numbered) -> Expr | None:
         """The expression of a result, which depends on the position if there are several."""
         trees = {
-            place: self._expression(text)
+            place: self.expression(text)
             for place, key in places.items()
             if (text := self.entry.text(self.node, key.value))
         }
@@ -204,7 +226,7 @@ class _Reader:
 
     # ---- expressions
 
-    def _expression(self, text: Scalar, own: tuple[str, ...] = ()) -> Expr | None:
+    def expression(self, text: Scalar, own: tuple[str, ...] = ()) -> Expr | None:
         """The tree of an expression, which may have variables of its own."""
         if self.broken.intersection(_WORD.findall(text.value)):
             return None  # the definition of such a name has to be corrected first
@@ -223,7 +245,7 @@ class _Reader:
             return None
         return tree
 
-    def _geometry(self, text: Scalar, expected: DType | None = None) -> Geometry | None:
+    def geometry(self, text: Scalar, expected: DType | None = None) -> Geometry | None:
         scope = Scope(self.tensors, (), tuple(self.scope))
 
         def parsed(value: str) -> Geometry:
@@ -251,7 +273,7 @@ class _Reader:
             text = self.entry.text(node, key.value)
             if name is None:
                 continue
-            tree = None if text is None else self._expression(text, own or ())
+            tree = None if text is None else self.expression(text, own or ())
             if tree is None:
                 self.broken.add(name)
                 continue
@@ -339,7 +361,7 @@ class _Reader:
     def _sizes(self, reads: list[Read]) -> tuple[tuple[str, Size], ...] | None:
         node = self.entry.mapping(self.node, "size", "variable to its number of positions")
         if node is not None:
-            self.entry.known_keys(node, self.variables, "variable", "size")
+            self.entry.known_keys(node, (*self.variables, *self.computed), "variable", "size")
         optional = {each.name for each in self.entry.tensors if each.is_optional}
         given = [each for each in reads if each.tensor not in optional]
         sizes: list[tuple[str, Size]] = []
@@ -352,7 +374,7 @@ class _Reader:
                 continue
             if node is not None and name in node:
                 text = self.entry.text(node, name)
-                geometry = None if text is None else self._geometry(text, INT64)
+                geometry = None if text is None else self.geometry(text, INT64)
                 if geometry is None:
                     return None
                 sizes.append((name, Size(geometry)))
@@ -380,7 +402,7 @@ class _Reader:
         node = self.node.get("outside")
         if isinstance(node, MappingNode):
             known = (*self.tensors, *self.tables)
-            self.entry.known_keys(node, known, "tensor", "outside")
+            self.entry.known_keys(node, (*known, *self.placed), "tensor", "outside")
             texts = {key.value: self.entry.text(node, key.value) for key in node.keys if key.value in known}
         else:
             text = self.entry.text(self.node, "outside")
@@ -447,8 +469,8 @@ class _Reader:
             self.entry,
             self.node.get("require"),
             f"{self.tensors[0] if self.tensors else 'self'}.ndim == 4",
-            lambda text: self._geometry(text, BOOL),
-            self._geometry,
+            lambda text: self.geometry(text, BOOL),
+            self.geometry,
         )
 
     def _uses_lets(self, condition: Requirement[Geometry, Geometry]) -> bool:

@@ -63,16 +63,16 @@ def _collect(entry: Entry, node: Node, sizes: tuple[int, ...], numbers: list[int
         for each in node:
             _collect(entry, each, sizes[1:], numbers)
     elif isinstance(node, Scalar) and not sizes:
-        number = _number(entry, node)
+        number = number_of(entry, node)
         numbers.append(0 if number is None else number)
     else:
         entry.report(node.span, "a table has numbers, or rows of one length, but not both", EXAMPLE)
 
 
-def _number(entry: Entry, text: Scalar) -> int | float | None:
+def number_of(entry: Entry, text: Scalar) -> int | float | None:
     """The value of a number, or of an expression of numbers, as `4 / 9`."""
     if text.boolean is not None or not text.value.strip():
-        entry.report(text.span, f"a table has numbers, not '{text.value}'", "0 or 1; 4/9 and sqrt(2) are numbers, too")
+        entry.report(text.span, f"expected a number, not '{text.value}'", "0 or 1; 4/9 and sqrt(2) are numbers, too")
         return None
     return entry.located(text, lambda value: _value(parse(value, (), origin=text)))
 
