@@ -10,11 +10,12 @@ import pytest
 from .memory_layouts import CALLS, DENSE, RESULTS, VOLUMES, WEIGHTS, called, lines, numbers, strides
 
 IMAGES = [each for each in lines(CALLS + WEIGHTS + RESULTS + DENSE) if "dropout" not in each and "empty" not in each]
+CHANNELS_LAST = {4: opweave.channels_last, 5: opweave.channels_last_3d}
 BOUNDS = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3, "bfloat16": 4e-2}
 
 
 def agree(call: str, x: Any, dims: int) -> None:
-    last = x.contiguous(memory_format=(opweave.channels_last, opweave.channels_last_3d)[dims - 4])
+    last = x.contiguous(memory_format=CHANNELS_LAST[dims])
     assert last.stride(1) == 1
     bound = BOUNDS[x.dtype.name]
     found = []
@@ -62,6 +63,31 @@ def test_strides_without_values(call: str) -> None:
     results, _ = called(opweave, call, x, 4)
     inferred, _ = called(opweave, call, x.to("meta"), 4)
     assert strides(inferred) == strides(results)
+
+
+@pytest.mark.parametrize("size", [1, 1e25, 1e-25])
+def test_groups_of_channels(size: float) -> None:
+    """Values, gradients, and unless elements are far from one, those of their squares; of zeros as well."""
+    wrong = []
+    for shape, groups in (((2, 16, 5, 6), 4), ((1, 6, 3, 3), 6), ((3, 8, 4, 4), 1), ((2, 8, 2, 3, 4), 2)):
+        for dtype in ("float32", "float64"):
+            x = (numbers(opweave, *shape, dtype="float64").sub(0.4) * size).to(getattr(opweave, dtype))
+            x[0, 0] = 0
+            found = []
+            for format in (opweave.contiguous_format, CHANNELS_LAST[len(shape)]):
+                leaves = [x.contiguous(memory_format=format), *(numbers(opweave, 2, shape[1]).to(x.dtype) + 0.5)]
+                leaves = [each.detach().requires_grad_() for each in leaves]
+                result = opweave.nn.functional.group_norm(leaves[0], groups, *leaves[1:], eps=0.01)
+                slope = numbers(opweave, *shape).to(x.dtype)
+                first = opweave.autograd.grad(result, leaves, slope, create_graph=True)
+                total = sum(each.square().sum() for each in first)
+                second = opweave.autograd.grad(total, leaves[:2]) if size == 1 else ()
+                found.append([result, *first, *second])
+            bound = 1e-5 if dtype == "float32" else 1e-12
+            for place, (expected, given) in enumerate(zip(*found, strict=True)):
+                if (expected - given).abs().max() > bound * expected.abs().max():
+                    wrong.append((shape, groups, dtype, place))
+    assert not wrong
 
 
 def test_rearrangements_do_not_share_memory() -> None:
