@@ -90,8 +90,21 @@ def sections(each: Known) -> Iterator[Section]:
         yield Section("C, compiled once for each instruction-set level", "c", code.rstrip())
     if operator.derivatives:
         yield Section("derivative, a node of the graph", "python", derivatives.emit_class(operator, _beside(each)))
+    for other in _following(each):
+        nest = loops.nest(other)
+        if nest is not None:
+            title = f"loops of {other.name} in {loops.dtype_of(other)}"
+            yield Section(title, "loops", f"/* {other.schema} */\n{nest}")
     for kernel in backward.operators([operator]):
         yield Section(f"C of {kernel.name}", "c", (kernels.emit(kernel) or "").rstrip())
+
+
+def _following(each: Known) -> list[Operator]:
+    """The operators that follow from an entry: of its gradients, and of its terms and their places."""
+    others = (other.operator for other in known() if other.package == each.package)
+    return [
+        other for other in others if other.derived and other.span == each.operator.span and not each.operator.derived
+    ]
 
 
 def _beside(each: Known) -> list[Operator]:

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from .arrays import Array, cast
 from .compare import check, check_same
 from .drawn import Drawn
 from .extremes import precision
-from .gradients import differentiated
+from .gradients import check_again, differentiated
 from .layouts import layouts
 from .promotion import resolve
 from .suite import Case, OperatorTests, only_if, parametrize
@@ -62,6 +63,11 @@ class Call:
     indices: tuple[int, int] = (0, 1)
     """The range of tensors that are indices."""
     positive: bool = False
+
+    @property
+    def numel(self) -> int:
+        """The number of elements of all tensors."""
+        return sum(prod(shape) for shape in self.shapes.values() if shape is not None)
 
     def values(self, name: str, dtype: DType, seed: int) -> Array:
         """Numbers with few bits, so that sums are exact and equal ones occur."""
@@ -198,8 +204,9 @@ class BodyTests(OperatorTests):
     @only_if(lambda spec: spec.automatic)
     def test_gradient(self) -> None:
         """Derivatives that follow from the body against differences."""
-        targets = self.spec.automatic
-        for seed, call in enumerate(self.short_calls()):
+        targets, calls = self.spec.automatic, self.short_calls()
+        smallest = min((each.numel for each in calls if each.numel), default=0)
+        for seed, call in enumerate(calls):
             given, _ = self.place(call, DTYPES["float64"], "contiguous", seed)
             leaves = {name: differentiated(given[name], seed) for name in targets if given[name] is not None}
 
@@ -208,6 +215,8 @@ class BodyTests(OperatorTests):
                 return tuple(each for each in as_tuple(self.functional(case)) if each.requires_grad)
 
             assert gradcheck(results, (*leaves.values(),)), f"the gradient of {self.spec.name} differs: {call}"
+            if call.numel == smallest:
+                check_again(results, (*leaves.values(),), f"{self.spec.name}: {call}")
 
     def short_calls(self) -> Sequence[Call]:
         """Calls with few elements."""

@@ -54,13 +54,13 @@ class ComputeTests(BodyTests):
         return _computed_calls(type(self), _LONG)
 
     def short_calls(self) -> Sequence[Call]:
-        return _computed_calls(type(self), ())[:2]
+        return [each for each in _computed_calls(type(self), ()) if each.numel][:2]
 
 
 @cache
 def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
-    """Calls that the body accepts, with results that are numbers if it has such, and one without elements; `long` are
-    sizes of lines among short ones."""
+    """Calls that the body accepts, with results that are numbers if it has such, one without elements, and one with
+    sizes of 1; `long` are sizes of lines among short ones."""
     operator = operator_of(suite)
     body = operator.body
     assert isinstance(body, Compute)
@@ -68,12 +68,14 @@ def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
     dtype = max((each for each in operator.compute_dtypes if not each.is_complex), key=lambda each: each.is_floating)
     found: list[Call] = []
     empty: list[Call] = []
+    single: list[Call] = []
     passed = 0
     for attempt in range(_ATTEMPTS):
-        is_empty = attempt % 5 == 4
-        call = _draw(operator, body, random, (3, *long), alike=attempt % 4 == 3, empty=is_empty)
-        if len(found) == _CALLS and not is_empty:
-            continue  # the reference takes its time, and only a call without elements is still wanted
+        is_empty, is_single = attempt % 5 == 4, attempt % 10 == 8
+        lines = (1,) if is_single else (3, *long)
+        call = _draw(operator, body, random, lines, alike=attempt % 4 == 3, empty=is_empty)
+        if (is_empty and empty) or (is_single and single) or (len(found) == _CALLS and not is_empty | is_single):
+            continue  # the reference takes its time
         values = {
             name: None
             if shape is None
@@ -88,14 +90,16 @@ def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
             continue
         if not results[0].size:
             empty = empty or [call]
+        elif is_single:
+            single = [call]
         elif len(found) < _CALLS and (passed > _PASSED or all(np.isfinite(each).all() for each in results)):
             found.append(call)
         else:
             passed += 1
-        if len(found) == _CALLS and empty:
+        if len(found) == _CALLS and empty and single:
             break
     assert found, f"of {_ATTEMPTS} calls {operator.name} accepts none"
-    return (*found, *empty)
+    return (*found, *empty, *single)
 
 
 def _draw(operator: Operator, body: Compute, random: Drawn, lines: Shape, alike: bool, empty: bool) -> Call:
@@ -104,7 +108,9 @@ def _draw(operator: Operator, body: Compute, random: Drawn, lines: Shape, alike:
 
     classes = _tied(body)
     sizes = {root: one((1, 2, 3, 4, 5)) for root in dict.fromkeys(classes.values())}
-    if alike:
+    if lines == (1,):
+        sizes = dict.fromkeys(sizes, 1)
+    elif alike:
         sizes = dict.fromkeys(sizes, one((2, 3, 4)))
     last = classes.get((operator.inputs[0].name, -1))
     if last is not None and not alike:

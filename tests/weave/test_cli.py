@@ -118,6 +118,8 @@ def test_show_prints_loops_over_indices(command: Command) -> None:
         "                result[..., g, o, y, x] = sum + bias[g, o];",
     ):
         assert line in loops
+    assert "/* convolve2d_backward_self(Tensor grad_output, Tensor weight," in loops
+    assert "for (int64_t _p" in loops
 
 
 def test_show_finds_aliases_and_special_methods_and_one_part(command: Command) -> None:
