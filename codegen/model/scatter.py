@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from types import MappingProxyType
 
 from ..dtypes import INT64
@@ -29,8 +30,8 @@ from .led import led
 from .paths import EXTREMA, NoAdjointError, Path, grad_name, summed
 from .unrolled import unrolled
 
-_ELEMENT = "_e"
-"""The variable of the elements that an expression reads."""
+_ELEMENT = "_e{}"
+"""The variable of the elements that an expression reads, with a number where terms have one already."""
 
 
 def scattered(body: Compute, target: str, found: Sequence[Path]) -> tuple[Compute, Compute]:
@@ -48,6 +49,7 @@ class _Scatter:
         self.body = body
         self.target = target
         self.grad = grad_name(body)
+        self.element = next(each for each in map(_ELEMENT.format, count()) if each not in body.names)
         self.atoms = Atoms()
         self.carrier = Carrier(body.atoms, self.atoms)
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
@@ -58,11 +60,11 @@ class _Scatter:
         ranges = self._checked(summed(found[0]))
         sizes = [*self.body.variables, *((each.name, self._size(each)) for each in ranges)]
         if len(found) > 1:
-            sizes.append((_ELEMENT, Size(Const(INT64, len(found)))))
+            sizes.append((self.element, Size(Const(INT64, len(found)))))
         first = {each.name: total(Name(each.name), each.first) for each in ranges if each.first != ZERO}
         known = [(path, *self._values(path, first)) for path in found]
-        terms = chosen(_ELEMENT, [self._term(*each) for each in known])
-        places = chosen(_ELEMENT, [self._position_at(path.read, values) for path, values, _ in known])
+        terms = chosen(self.element, [self._term(*each) for each in known])
+        places = chosen(self.element, [self._position_at(path.read, values) for path, values, _ in known])
         for each in self._within():
             places = Apply("where", (self._carried(each, first), places, ZERO))
         return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
