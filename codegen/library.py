@@ -21,6 +21,7 @@ from .read import (
     loop_adjoints,
     placing,
     rows_adjoints,
+    stages,
     version,
 )
 from .source import load
@@ -78,12 +79,12 @@ def _entry(node: Node, document: Document, diagnostics: Diagnostics, language: E
 
 
 def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Iterable[Declaration]:
-    """The declaration, and the operators of the gradients that its body has if they are `auto`."""
+    """The declaration, the operators of its stages, and those of the gradients that are `auto`."""
     if isinstance(declaration, Operator):
         try:
-            placed = placing.follow(declaration, diagnostics)
-            if placed is not None:
-                return [made for each in placed for made in _with_gradients(each, diagnostics)]
+            parts = placing.follow(declaration, diagnostics) or stages.split(declaration)
+            if parts:
+                return [each for part in parts for each in _with_gradients(part, diagnostics)]
             for follow in (adjoints.follow, fold_adjoints.follow, rows_adjoints.follow, loop_adjoints.follow):
                 made = follow(declaration, diagnostics)
                 if made is not None:

@@ -169,7 +169,7 @@ class _Call:
                 known[name] = self._read(atom, env, live)
             elif isinstance(atom, Integer):
                 known[name] = _whole(self._value(atom.value, env, live))
-            else:
+            elif isinstance(atom, Fold):
                 known[name] = self._fold(atom, env, live)
         return known
 

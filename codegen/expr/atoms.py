@@ -73,7 +73,20 @@ class Integer:
         return (self.value,)
 
 
-Atom = Read | Fold | Integer
+@dataclass(frozen=True)
+class Named:
+    """What a name of `let` stands for: its value, which is there once. Bodies that loops are made of have none."""
+
+    word: str
+    value: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+Atom = Read | Fold | Integer | Named
 
 
 class Atoms:
@@ -158,7 +171,7 @@ class Carrier:
         """The atom with its expressions carried, and variables of its own."""
         if isinstance(atom, Read):
             return replace(atom, indices=tuple(self(each, values) for each in atom.indices))
-        if isinstance(atom, Integer):
+        if isinstance(atom, (Integer, Named)):
             return replace(atom, value=self(atom.value, values))
         ranges = []
         for each in atom.ranges:
@@ -167,6 +180,13 @@ class Carrier:
             values = {**values, each.name: Name(own)}
         condition = None if atom.condition is None else self(atom.condition, values)
         return Fold(atom.reduction, self(atom.value, values), tuple(ranges), condition, atom.span)
+
+
+class WritingOut(Carrier):
+    """Puts values in the place of what has a name."""
+
+    def atom(self, atom: Atom, values: Mapping[str, Expr]) -> Expr:
+        return self(atom.value, values) if isinstance(atom, Named) else super().atom(atom, values)
 
 
 class Free:

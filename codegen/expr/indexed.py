@@ -80,6 +80,33 @@ class Indexed:
 
     variables: tuple[str, ...]
     value: Expr
+    is_bare: bool = False
+    """Has it no brackets, as its variables are those of the ranges that it is used in?"""
+
+
+def free_names(text: str, variables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The words of an expression that no generator in it has for a variable, in their order, with those that words
+    stand for: `variables`. None of a text that is no expression."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return tuple(dict.fromkeys(_free(tree, frozenset(), variables)))
+
+
+def _free(node: ast.AST, bound: frozenset[str], variables: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield from (word for word in (node.id, *variables.get(node.id, ())) if word not in bound)
+    elif isinstance(node, ast.GeneratorExp):
+        for each in node.generators:
+            yield from _free(each.iter, bound, variables)
+            bound |= {part.id for part in ast.walk(each.target) if isinstance(part, ast.Name)}
+            for condition in each.ifs:
+                yield from _free(condition, bound, variables)
+        yield from _free(node.elt, bound, variables)
+    else:
+        for part in ast.iter_child_nodes(node):
+            yield from _free(part, bound, variables)
 
 
 @dataclass(frozen=True)
@@ -178,12 +205,22 @@ class _IndexReader(Reader):
     def _indexed(self, node: ast.Subscript, name: str, span: Span) -> Expr:
         items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
         own = self.scope.indexed[name]
+        if own.is_bare:
+            return self._wrong(f"'{name}' is defined without brackets", span, f"{name}, or define {name}[i]")
         usage = f"{name}[{', '.join(own.variables)}]"
         if len(items) != len(own.variables) or any(isinstance(each, ast.Slice) for each in items):
             count = f"{len(own.variables)} position" + "s" * (len(own.variables) != 1)
             return self._wrong(f"'{name}' has {count}, got {len(items)}", span, usage)
         values = dict(zip(own.variables, map(self.read, items), strict=True))
         return self.atoms.substituted(own.value, values)
+
+    def _bare(self, name: str, span: Span) -> Expr:
+        own = self.scope.indexed[name]
+        missing = [word for word in own.variables if word not in self.bound and word not in self.scope.variables]
+        if missing:
+            words = " and ".join(f"'{word}'" for word in missing)
+            return self._wrong(f"'{name}' uses {words}, which no range has here", span, f"for {missing[0]} in range(n)")
+        return self.atoms.substituted(own.value, {word: self._name(word, span) for word in own.variables})
 
     def _from_the_end(self, index: Expr, tensor: str, dim: int) -> Expr:
         """The index, which counts from the end where the text has a negative number, as in Python."""
@@ -211,6 +248,8 @@ class _IndexReader(Reader):
     def _name(self, name: str, span: Span) -> Expr:
         if name in self.bound:
             return Name(self.bound[name], span=span)
+        if name in self.scope.indexed and self.scope.indexed[name].is_bare:
+            return self._bare(name, span)
         if name in self.scope.indexed:
             usage = f"{name}[{', '.join(self.scope.indexed[name].variables)}]"
             return self._wrong(f"'{name}' has positions", span, usage)

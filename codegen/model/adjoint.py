@@ -76,7 +76,7 @@ class Adjoint:
         tree = _total(self._summed())
         sizes = tuple((self.to.format(dim), self._size(dim - rank)) for dim in range(self.opened, rank))
         result = replace(self.old.results[0], tree=tree, name="value")
-        made = following(self.old, result, self.atoms, sizes, self.uniforms)
+        made = following(self.old, (result,), self.atoms, sizes, self.uniforms)
         made = replace(
             made,
             batched=self.opened or (self.old.batched and not self.flat),

@@ -11,9 +11,10 @@ from types import MappingProxyType
 
 from ..dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
 from ..errors import Span
-from ..expr import Apply, Expr, Literal, Name, names
+from ..expr import Apply, Expr, Literal, Name, applications, names
 from ..expr.affine import Index, index
-from ..expr.atoms import Atom, Atoms, Fold, Integer, Range, Read, settled, within
+from ..expr.atoms import Atom, Atoms, Fold, Integer, Named, Range, Read, settled, within
+from ..expr.functions import ROWS
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import POSITIONS, SHAPE
@@ -117,8 +118,10 @@ class Compute:
     """The sizes of further dimensions of the results, at the end, each position of which is a result of its own."""
     rolled: Compute | None = field(default=None, repr=False, compare=False)
     """The body before its small variables were told apart: what is shorter, and has the shorter gradients."""
+    with_names: Compute | None = field(default=None, repr=False, compare=False)
+    """The body as the entry has it, in which names of `let` stand for reductions."""
     sizes: Mapping[tuple[str, int], int] = field(default_factory=lambda: MappingProxyType({}))
-    """What `exact` is where small variables are told apart."""
+    """What `exact` is besides, where small variables are told apart or others read further elements."""
     tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
     """Those of `let`, which are read as tensors are."""
     places: tuple[Places, ...] = ()
@@ -211,6 +214,8 @@ class Compute:
     def _type(self, atom: Atom, known: Env, dtype: DType) -> DType:
         if isinstance(atom, Read):
             return self.read_dtype(atom, dtype)
+        if isinstance(atom, Named):
+            return type_of(atom.value, known).dtype
         if isinstance(atom, Integer) or atom.reduction in POSITIONS:
             return INT64
         return self.value_dtype(atom, known)
@@ -231,6 +236,19 @@ class Compute:
 
     # ---- what lies inside
 
+    def cannot_fail(self, fold: Fold) -> bool:
+        """Are all elements of a reduction sure to be inside, and no integers divided?"""
+        found = [atom for _, atom in within(self.atoms, *fold.expressions)]
+        inner = (tree for atom in (fold, *found) for each in atom.expressions for tree in applications(each))
+        return self.is_always_inside(fold) and not any(
+            isinstance(each, Apply) and ROWS[each.function].may_fail for each in inner
+        )
+
+    def is_always_inside(self, fold: Fold) -> bool:
+        """Are elements of which its values are made sure to be inside?"""
+        reads = [each for _, each in within(self.atoms, fold.value) if isinstance(each, Read)]
+        return all(self.is_sure(read, dim) for read in reads for dim in range(len(read.indices)))
+
     @cached_property
     def exact(self) -> Mapping[tuple[str, int], int]:
         """By tensor and dimension, counted from the last, the size of those of which numbers are the only indices: they
@@ -239,13 +257,13 @@ class Compute:
         for read in self.reads.values():
             for dim, tree in enumerate(read.indices):
                 found.setdefault((read.tensor, dim - len(read.indices)), []).append(tree)
-        return {**self.sizes} | {
+        return {
             place: 1 + max(int(each.value) for each in trees if isinstance(each, Literal))
             for place, trees in found.items()
             if place[0] not in self.outside
             and place[0] not in self.tables
             and all(isinstance(each, Literal) and each.value >= 0 for each in trees)
-        }
+        } | {**self.sizes}
 
     def is_inside(self, read: Read, dim: int) -> bool:
         """Is the index sure to be one of the dimension's? It is where it is a variable that runs over it."""
@@ -364,17 +382,17 @@ def shapes_given(tree: Geometry, tensors: Iterable[str]) -> Geometry:
 
 def following(
     old: Compute,
-    result: Result,
+    results: tuple[Result, ...],
     atoms: Atoms,
     variables: tuple[tuple[str, Size], ...],
     uniforms: Mapping[str, Geometry],
 ) -> Compute:
     """A body that follows from another one: of its tensors and integers, those that it uses."""
-    used = dict(within(atoms.named, result.tree))
+    used = dict(within(atoms.named, *(each.tree for each in results)))
     reads = [each for each in used.values() if isinstance(each, Read)]
     given = frozenset(each.tensor for each in reads)
     missing = sorted(old.tensors.keys() - given - old.tables.keys())
-    trees = (result.tree, *(part for atom in used.values() for part in atom.expressions))
+    trees = (*(each.tree for each in results), *(part for atom in used.values() for part in atom.expressions))
     names_used = frozenset[str]().union(*map(names, trees))
     made = Compute(
         variables=tuple(
@@ -382,7 +400,7 @@ def following(
             for name, size in variables
         ),
         batched=any(each.batched for each in reads),
-        results=(result,),
+        results=results,
         atoms=MappingProxyType(used),
         uniforms=MappingProxyType(
             {name: shapes_given(each, missing) for name, each in uniforms.items() if name in names_used}

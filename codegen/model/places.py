@@ -51,7 +51,7 @@ def alone(body: Compute, result: Result, row: int = 0) -> Compute:
         return size if size.geometry is not None or size.tensor in given else Size(size_of(size.tensor, size.dim))
 
     variables = tuple((name, known(size)) for name, size in body.variables[: len(body.variables) - row])
-    return following(body, result, Atoms(body.atoms), variables, body.uniforms)
+    return following(body, (result,), Atoms(body.atoms), variables, body.uniforms)
 
 
 def parts(body: Compute) -> tuple[tuple[Places, Compute, Compute], ...]:

@@ -196,7 +196,7 @@ class _Scatter:
         given = {each.tensor for _, each in within(self.atoms.named, tree) if isinstance(each, Read)}
         known = tuple((name, self._known(size, name, given)) for name, size in sizes)
         result = replace(self.body.results[0], tree=tree, name="value")
-        made = following(self.body, result, self.atoms, known, self.uniforms)
+        made = following(self.body, (result,), self.atoms, known, self.uniforms)
         if self.bounded:
             # What is read where variables are not in their ranges counts for nothing; all else has been read before.
             inside = {name: 0.0 for name in made.tensors if made.outside.get(name, Border.ERROR) is Border.ERROR}

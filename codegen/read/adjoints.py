@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ..dtypes import BOOL, Promotion
+from ..dtypes import BOOL, DTYPE_CLASSES, DType, Promotion
 from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.atoms import Read
@@ -25,6 +25,8 @@ from ..source import Scalar
 from .internal import internal
 
 AUTO = "auto"
+_DEFAULT = DTYPE_CLASSES["floating"]
+"""What the default dtype may be, which places are computed in where no tensor has another one."""
 
 
 def name_of(operator: str, argument: str) -> str:
@@ -133,13 +135,20 @@ def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: s
         scattered.append(
             (
                 _operator(operator, terms, own, target, argument),
-                _operator(operator, places, f"{prefix}_places_{end}", target),
+                _operator(operator, places, f"{prefix}_places_{end}", target, dtypes=operator.dtypes | _DEFAULT),
             )
         )
     return _Part(grad, gathered, tuple(scattered))
 
 
-def _operator(operator: Operator, body: Compute, name: str, target: str, grad: str | None = None) -> Operator:
+def _operator(
+    operator: Operator,
+    body: Compute,
+    name: str,
+    target: str,
+    grad: str | None = None,
+    dtypes: frozenset[DType] | None = None,
+) -> Operator:
     used = used_in(body)
     arguments = [f"Tensor {grad}"] if grad is not None and grad in body.tensors else []
     for argument in operator.schema.arguments:
@@ -152,7 +161,7 @@ def _operator(operator: Operator, body: Compute, name: str, target: str, grad: s
         f"{name}({', '.join(arguments)}) -> Tensor",
         body,
         f"Gradient of `{operator.name}` by `{target}`.",
-        dtypes=operator.dtypes - {BOOL},  # sums; those of integers are what a transposed map gives
+        dtypes=(dtypes or operator.dtypes) - {BOOL},  # sums; those of integers are what a transposed map gives
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({}),
     )

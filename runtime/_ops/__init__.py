@@ -34,6 +34,7 @@ from .sampling import *  # noqa: F403
 from .segments import *  # noqa: F403
 from .sorting import *  # noqa: F403
 from .splitting import *  # noqa: F403
+from .stages import *  # noqa: F403
 from .unique import *  # noqa: F403
 from .values import *  # noqa: F403
 from .windows import *  # noqa: F403

@@ -3,8 +3,10 @@ and the gradients that are derived of them are compared with differences."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from codegen import library
 from codegen.check import indices
 from codegen.dtypes import FLOAT64
 from codegen.model.compute import Compute
-from codegen.model.operator import Operator
+from codegen.model.operator import Composite, Operator
+from codegen.model.paths import grad_name
 
 _STEP = 1e-6
 
@@ -29,40 +32,107 @@ def read(folder: Path, inputs: str, compute: str) -> dict[str, Operator]:
     return {each.name: each for each in library.read(path)}
 
 
-def computed(operator: Operator, known: Mapping[str, Any]) -> Any:
+@dataclass(frozen=True)
+class Step:
+    """What an operator of the chain computes, of what is known by name."""
+
+    operator: Operator
+    results: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    def known(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """What its arguments are, by the names that the operator has for them."""
+        names = (each.name for each in self.operator.schema.arguments)
+        shapes = {f"{name}.shape": list(each.shape) for name, each in known.items() if isinstance(each, np.ndarray)}
+        return dict(zip(names, ({**shapes, **known}[each] for each in self.arguments), strict=True))
+
+
+def steps(operators: Mapping[str, Operator], of: str = "one") -> list[Step]:
+    """Return the operators that compute one: it alone, or its stages, each after those that it uses."""
+    body = operators[of].body
+    if not isinstance(body, Composite):
+        arguments = tuple(each.name for each in operators[of].schema.arguments)
+        return [Step(operators[of], ("result",), arguments)]
+    found = []
+    for node in ast.parse(body.source.value).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            called = ast.unparse(node.value.func)
+            if called in operators:
+                results = tuple(ast.unparse(node.targets[0]).strip("()").split(", "))
+                found.append(Step(operators[called], results, tuple(map(ast.unparse, node.value.args))))
+    return found
+
+
+def all_computed(operators: Mapping[str, Operator], known: Mapping[str, Any], of: str = "one") -> dict[str, Any]:
+    """Return what is known, and the results of all steps."""
+    found = {**known}
+    for step in steps(operators, of):
+        found |= zip(step.results, _results(step.operator, step.known(found)), strict=True)
+    return found
+
+
+def computed(operators: Mapping[str, Operator], known: Mapping[str, Any], of: str = "one") -> Any:
     """Return the result for the arguments among what is known by name."""
+    return all_computed(operators, known, of)["result"]
+
+
+def _results(operator: Operator, known: Mapping[str, Any]) -> tuple[Any, ...]:
     assert isinstance(operator.body, Compute)
     tensors = {each.name: known[each.name] for each in operator.inputs}
     others = {each.name: known[each.name] for each in operator.schema.arguments if not each.is_tensor}
-    (result,) = indices.results(operator, operator.body, tensors, others, FLOAT64)
-    return result
+    return indices.results(operator, operator.body, tensors, others, FLOAT64)
 
 
 def gradient(
     operators: Mapping[str, Operator], target: str, tensors: Mapping[str, Any], grad: Any, of: str = "one"
 ) -> Any:
-    """Return the gradient by a tensor, of `one` or of one of its gradients: what is gathered, and the terms that are
-    added at their places."""
-    shapes = {f"{name}_shape": list(each.shape) for name, each in tensors.items()}
-    known = {**tensors, **shapes, "grad_output" if of == "one" else "grad_grad_output": grad}
+    """Return the gradient by a tensor, of `one` or of one of its gradients, by the chain rule of its steps."""
+    known = all_computed(operators, _with_shapes(tensors), of)
+    totals = {name: np.zeros_like(each) for name, each in known.items() if isinstance(each, np.ndarray)}
+    totals["result"] = grad
+    for step in reversed(steps(operators, of)):
+        for place, result in enumerate(step.results):
+            for input_, name in zip(step.operator.inputs, step.arguments, strict=False):
+                if input_.name not in step.operator.body.integers:  # type: ignore[union-attr]
+                    totals[name] = totals[name] + _gradient(
+                        operators, step, place, input_.name, step.known(known), totals[result]
+                    )
+    return totals[target]
+
+
+def _with_shapes(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    shapes = {f"{name}_shape": list(each.shape) for name, each in tensors.items() if isinstance(each, np.ndarray)}
+    return {**shapes, **tensors}
+
+
+def _gradient(
+    operators: Mapping[str, Operator], step: Step, place: int, target: str, tensors: Mapping[str, Any], grad: Any
+) -> Any:
+    """The gradient by a tensor of a step: what is gathered, and the terms that are added at their places."""
+    assert isinstance(step.operator.body, Compute)
+    of = step.operator.name + (f"_{step.results[place]}" if place else "")
+    known = {**_with_shapes(tensors), grad_name(step.operator.body): grad}
     gathered, total = f"{of}_backward_{target}", np.zeros_like(tensors[target])
     for name, operator in operators.items():
         if re.fullmatch(rf"{of}_places_{target}(_\d+)?", name):
             terms = name.replace("places", "terms")
-            values = computed(operators[terms if terms in operators else gathered], known)
-            np.add.at(total.reshape(-1), np.broadcast_to(computed(operator, known), values.shape), values)
+            (values,) = _results(operators[terms if terms in operators else gathered], known)
+            (places,) = _results(operator, known)
+            np.add.at(total.reshape(-1), np.broadcast_to(places, values.shape), values)
     are_terms = f"{of}_places_{target}" in operators and f"{of}_terms_{target}" not in operators
     if gathered in operators and not are_terms:
-        total = total + computed(operators[gathered], known)
+        total = total + _results(operators[gathered], known)[0]
     return total
 
 
-def differences(operator: Operator, target: str, tensors: Mapping[str, Any], grad: Any) -> Any:
+def differences(
+    operators: Mapping[str, Operator], target: str, tensors: Mapping[str, Any], grad: Any, of: str = "one"
+) -> Any:
     """Return the gradient by a tensor as central differences."""
     result = np.zeros_like(tensors[target])
     for place in np.ndindex(result.shape):
         step = np.zeros_like(result)
         step[place] = _STEP
-        above, below = (computed(operator, {**tensors, target: tensors[target] + each}) for each in (step, -step))
+        above, below = (computed(operators, {**tensors, target: tensors[target] + each}, of) for each in (step, -step))
         result[place] = (grad * (above - below)).sum() / (2 * _STEP)
     return result

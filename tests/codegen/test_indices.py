@@ -168,3 +168,16 @@ def test_places_that_are_data(tmp_path: Path) -> None:
     body = "size: {'3 * n': 2}\nvalue[3 * n]: {sum: 'self[n]'}"
     with pytest.raises(indices.RefusedError, match="a place is outside"):
         computed(tmp_path, "Tensor self", body, {"self": SIGNAL})
+
+
+def test_names_take_variables_from_the_ranges_that_they_are_used_in(tmp_path: Path) -> None:
+    body = """
+let:
+  weight: (i + 1) * self[x]
+  both: weight + j
+  own: sum(weight for i in range(2))
+value[x]: sum(both for i in range(2) for j in range(1, 3)) + own + sum(weight for i in range(0, 1))
+"""
+    assert computed(tmp_path, "Tensor self", body, {"self": SIGNAL}) == [
+        6 * each + 6 + 3 * each + each for each in SIGNAL
+    ]

@@ -7,10 +7,9 @@ from dataclasses import replace
 from math import prod
 
 from ...dtypes import BOOL, DType
-from ...expr import Apply, Expr, Name, applications, names, parse
+from ...expr import Apply, Expr, Name, names, parse
 from ...expr.affine import ZERO
-from ...expr.atoms import Fold, Range, Read, within
-from ...expr.functions import ROWS
+from ...expr.atoms import Fold, Range, Read
 from ...expr.indexed import POSITIONS, conjuncts
 from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
@@ -119,14 +118,10 @@ class Loops(Inside):
         for name, fold in self._direct(trees):
             if name in self.computed:
                 continue
-            shared = ZERO if self._is_always_inside(fold) else fold.value
+            shared = ZERO if self.body.is_always_inside(fold) else fold.value
             groups.setdefault(replace(fold, reduction="", value=shared, span=Name("").span), {})[name] = fold
         for group in groups.values():
             yield from self._fold(group)
-
-    def _is_always_inside(self, fold: Fold) -> bool:
-        reads = [each for _, each in within(self.body.atoms, fold.value) if isinstance(each, Read)]
-        return all(self.body.is_sure(read, dim) for read in reads for dim in range(len(read.indices)))
 
     def _direct(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Fold]]:
         for tree in trees:
@@ -170,14 +165,8 @@ class Loops(Inside):
         trees = [each for fold in group.values() for each in _terms(fold)]
         for name, fold in self._direct(trees):
             varies = any(self.body.depends(Name(name), each) for each in variables)
-            if not varies and self._is_always_inside(fold) and not self._may_fail(fold):
+            if not varies and self.body.cannot_fail(fold):
                 yield Name(name)
-
-    def _may_fail(self, fold: Fold) -> bool:
-        """Are integers divided in it?"""
-        inner = (each for _, atom in within(self.body.atoms, *fold.expressions) for each in atom.expressions)
-        used = (each for tree in (*fold.expressions, *inner) for each in applications(tree))
-        return any(isinstance(each, Apply) and ROWS[each.function].may_fail for each in used)
 
     def _loop(self, bounds: Range, inner: Sequence[Node]) -> Loop | Strips:
         name, first, stop = variable(bounds.name), self._integer(bounds.first), self._integer(bounds.stop)

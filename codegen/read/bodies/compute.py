@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import product, takewhile
 from types import MappingProxyType
 
@@ -12,9 +13,9 @@ from ...errors import Span
 from ...expr import Apply, Expr, ExpressionError, Name, names
 from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
-from ...expr.atoms import Atom, Atoms, Carrier, Fold, Read, within
+from ...expr.atoms import Atom, Atoms, Carrier, Fold, Named, Read, WritingOut, within
 from ...expr.geometry import Geometry
-from ...expr.indexed import SHAPE, Indexed, Scope, chosen, outside_of
+from ...expr.indexed import SHAPE, Indexed, Scope, chosen, free_names, outside_of
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
 from ...expr.tables import Table
@@ -26,6 +27,7 @@ from ...model.places import Places
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
 from ...source import Scalar, Sequence
+from ...source.text import to_yaml
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import requirements, tables
@@ -38,6 +40,7 @@ _MAX_PARTS = 200_000
 _Numbered = Mapping[tuple[int, ...], Scalar]
 """The keys of a result by the numbers that stand behind its variables."""
 _WORD = re.compile(r"\w+")
+_RANGE = re.compile(r"\bfor\s+(\w+)\s+in\b")
 _RESULT = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
 _PLACE = "_k{}"
 """The variable of a dimension whose positions are written as numbers."""
@@ -88,16 +91,28 @@ class Reader:
         trees = [self._result(places) for _, places in keys]
         if None in trees:
             return None
-        results = tuple(
-            Result(self._same(tree), text, name)
+        named = tuple(
+            Result(self._hoisting(tree), text, name)
             for (name, places), tree in zip(keys, trees, strict=True)
             if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
-        return self._body(results, require)
+        body = self._body(tuple(replace(each, tree=self._written_out(each.tree)) for each in named), require)
+        if body is None:
+            return None
+        rolled = body.rolled or body
+        with_names = replace(rolled, results=named, atoms=MappingProxyType(self.atoms.named)).settled()
+        return replace(body, with_names=with_names)
 
     def _same(self, tree: Expr) -> Expr:
-        """The expression, in its atoms as well, with what is the same in the whole call replaced by names."""
+        """The expression with what is the same in the whole call replaced by names, and values in the place of names of
+        `let`."""
+        return self._written_out(self._hoisting(tree))
+
+    def _hoisting(self, tree: Expr) -> Expr:
         return Carrier(self.atoms.named, self.atoms, finish=self._hoisted)(tree, {})
+
+    def _written_out(self, tree: Expr) -> Expr:
+        return WritingOut(self.atoms.named, self.atoms)(tree, {})
 
     def _body(
         self,
@@ -263,6 +278,7 @@ class Reader:
 
     def _lets(self) -> None:
         node = self.entry.mapping(self.node, "let", "name to expression")
+        ranges = frozenset(_RANGE.findall(to_yaml(self.node)))
         for key in () if node is None else node.keys:
             assert node is not None
             name, own = self._let_name(key)
@@ -273,16 +289,18 @@ class Reader:
             text = self.entry.text(node, key.value)
             if name is None:
                 continue
-            tree = None if text is None else self.expression(text, own or ())
+            around = () if text is None or own is not None else self._variables_around(text, ranges)
+            tree = None if text is None else self.expression(text, own or around)
             if tree is None:
                 self.broken.add(name)
                 continue
-            if own is not None:
-                self.indexed_lets[name] = Indexed(own, tree)
+            if own is not None or around:
+                self.indexed_lets[name] = Indexed(own or around, tree, is_bare=own is None)
                 continue
             geometry = self._uniform(tree)
             if geometry is None:
-                self.local_lets[name] = tree
+                reduces = any(isinstance(each, Fold) for _, each in self.atoms.within(tree))
+                self.local_lets[name] = Name(self.atoms.name(Named(name, tree))) if reduces else tree
             else:
                 self.scope[name] = geometry.dtype
                 self.uniform_lets.append((name, geometry))
@@ -296,6 +314,14 @@ class Reader:
             self.broken.add(name or "")
         elif name is not None:
             self.tables[name] = table
+
+    def _variables_around(self, text: Scalar, ranges: frozenset[str]) -> tuple[str, ...]:
+        """The variables of ranges that a name without brackets takes from where it is used."""
+        known = (*self.scope, *self.local_lets, *self.tensors, *self.variables)
+        words = free_names(
+            text.value, {name: each.variables for name, each in self.indexed_lets.items() if each.is_bare}
+        )
+        return tuple(word for word in words if word in ranges and word not in known)
 
     def _let_name(self, key: Scalar) -> tuple[str | None, tuple[str, ...] | None]:
         """The name that a key of `let` defines, if it can, and the variables that it has in brackets."""
