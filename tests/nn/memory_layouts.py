@@ -84,6 +84,7 @@ F.conv_transpose3d(x, w(c, 3, 2, 2, 2), w(3), stride=2)
 F.max_pool3d(x, 2, 1, 1, return_indices=True)
 F.avg_pool3d(x, 2, 1, 1)
 F.adaptive_avg_pool3d(x, (3, 2, 1))
+F.adaptive_avg_pool3d(x, 1)
 F.adaptive_max_pool3d(x, (3, 2, 1), return_indices=True)
 F.max_unpool3d(x, L.arange(18).reshape(3, 2, 3).expand(x.shape), 1)
 F.group_norm(x, 1, w(c), w(c))
@@ -95,9 +96,58 @@ F.interpolate(x, (3, 4, 5), mode="area")
 F.pad(x, (1, 2, 0, 1, 1, 1))
 F.pad(x, (1, 1, 1, 1, 1, 1), mode="replicate")
 F.channel_shuffle(x, c)
+x.roll(1, 2)
 F.dropout3d(x, 0.5)
 """
 """Of volumes."""
+
+
+KEPT = """
+F.conv2d(x, w(6, c, 1, 1), w(6))
+F.lp_pool2d(x, 2, 1)
+F.instance_norm(x, weight=w(c), bias=w(c))
+F.batch_norm(x, None, None, w(c), w(c), True)
+F.batch_norm(x, L.zeros(c), L.ones(c), w(c), w(c))
+F.local_response_norm(x, 2)
+F.interpolate(x, (7, 8))
+F.interpolate(x, (7, 8), mode="nearest-exact")
+F.interpolate(x, (7, 8), mode="bilinear")
+F.interpolate(x, (2, 3), mode="bilinear", antialias=True)
+F.interpolate(x, x.shape[2:])
+F.pad(x, (1, 2, 0, 1))
+F.pad(x, (-1, 2, 0, 1))
+F.pixel_shuffle(x, 2)
+F.pixel_unshuffle(x, 2)
+F.channel_shuffle(x, c)
+F.grid_sample(x, L.zeros(x.shape[0], 3, 2, 2))
+F.prelu(x, w(c))
+F.glu(x, 1)
+F.gelu(x)
+F.silu(x)
+F.hardswish(x)
+F.softmax(x, 1)
+L.cat([x, x], 1)
+x.flip(2)
+x.amax(1, True)
+x * w(1, c, 1, 1)
+"""
+"""Of images; the gradients have the order of the result where the gradient that arrives has it."""
+KEPT_VOLUMES = """
+F.max_pool3d(x, 2, 1, 1)
+F.avg_pool3d(x, 2, 1, 1)
+F.batch_norm(x, None, None, w(c), w(c), True)
+F.instance_norm(x, weight=w(c), bias=w(c))
+F.group_norm(x, 1, w(c), w(c))
+F.interpolate(x, (3, 4, 5), mode="trilinear")
+F.interpolate(x, (3, 4, 5), mode="area")
+F.pad(x, (1, 2, 0, 1, 1, 1))
+F.pad(x, (1, 1, 1, 1, 1, 1), mode="replicate")
+F.channel_shuffle(x, c)
+F.relu(x)
+F.prelu(x, w(c))
+x.roll(1, 2)
+"""
+"""The same of volumes. By which library torch computes convolutions of these depends on the processor."""
 
 
 def lines(text: str) -> list[str]:

@@ -12,7 +12,20 @@ from typing import Any
 import pytest
 from harness import oracle
 
-from .memory_layouts import CALLS, DENSE, RESULTS, VOLUMES, WEIGHTS, called, images, lines, strides, volumes
+from .memory_layouts import (
+    CALLS,
+    DENSE,
+    KEPT,
+    KEPT_VOLUMES,
+    RESULTS,
+    VOLUMES,
+    WEIGHTS,
+    called,
+    images,
+    lines,
+    strides,
+    volumes,
+)
 
 
 def check(call: str, inputs: Callable[[Any], Iterable[tuple[str, Any]]], dims: int, gradients: bool) -> None:
@@ -56,6 +69,20 @@ def test_results_of_one_order(call: str) -> None:
 @pytest.mark.parametrize("call", lines(VOLUMES))
 def test_volumes(call: str) -> None:
     check(call, volumes, 5, False)
+
+
+@pytest.mark.parametrize("dims", [4, 5])
+def test_gradients_that_arrive_in_the_order_of_results(dims: int) -> None:
+    def found(library: Any) -> Any:
+        inputs = images(library, dense=True) if dims == 4 else volumes(library)
+        return {f"{call} of {name}": kept(library, call, x) for name, x in inputs for call in calls}
+
+    def kept(library: Any, call: str, x: Any) -> Any:
+        results, weights = called(library, call, x.requires_grad_(), dims)
+        return strides(library.autograd.grad(results[0], [x, *weights], library.ones_like(results[0])))
+
+    calls = lines(KEPT if dims == 4 else KEPT_VOLUMES)
+    oracle.check(found, f"{dims} dimensions")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -82,7 +82,7 @@ static ow_tensor *rolled(ow_tensor *self, const ow_tensor *source, const int64_t
     rolling r;
     r.from = *source;
     if (!read_shifts(&r, shifts, dims, n)) return NULL;
-    ow_tensor *result = ow_tensor_new(self->dtype, self->ndim, self->sizes, NULL);
+    ow_tensor *result = ow_empty_like(self, -1, source == self ? ow_suggested_order(self) : OW_C_ORDER);
     if (!result) return NULL;
     r.to = *result;
     memcpy(r.sizes, source->sizes, sizeof(int64_t) * source->ndim);
