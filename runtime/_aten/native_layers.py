@@ -14,6 +14,7 @@ from typing import Any
 from .. import _operators as ops
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops as all_ops
+from .._ops.node_outputs import outputs
 from .._ops.normalization import (
     beside,
     by_running_statistics,
@@ -44,8 +45,9 @@ def native_layer_norm(
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     check_normalized(input, shape, weight, bias)
     given = normalization_arguments(input, weight, bias)
-    rows, centre, _, root, shrink = all_ops.normalized_rows(*given, list(range(-len(shape), 0)), True, eps)
-    return rows.to(input.dtype).contiguous(), *_statistics(input, (weight, bias), centre, shrink / root)
+    found = all_ops.normalized_rows(*given, list(range(-len(shape), 0)), True, eps)
+    _, centre, _, root, shrink = found
+    return outputs(found, 0).to(input.dtype).contiguous(), *_statistics(input, (weight, bias), centre, shrink / root)
 
 
 def native_group_norm(
@@ -72,9 +74,10 @@ def native_group_norm(
     check_groups(samples, group, weight, bias, list(input.shape))
     by_channel = [None if each is None else each.reshape(group, -1, 1) for each in (weight, bias)]
     given = normalization_arguments(grouped(samples, group), *by_channel)
-    rows, centre, _, root, shrink = all_ops.normalized_groups(*given, [2, 3], True, eps)
+    found = all_ops.normalized_groups(*given, [2, 3], True, eps)
+    _, centre, _, root, shrink = found
     statistics = (each.reshape(N, group) for each in (centre, shrink / root))
-    return rows.to(input.dtype).reshape(input.shape), *_statistics(input, (weight, bias), *statistics)
+    return outputs(found, 0).to(input.dtype).reshape(input.shape), *_statistics(input, (weight, bias), *statistics)
 
 
 def native_batch_norm(
@@ -101,10 +104,11 @@ def native_batch_norm(
     if not input.numel():
         raise RuntimeError(f"input tensor must have at least one element, but got input_sizes = {list(input.shape)}")
     given = normalization_arguments(input, beside(weight, input), beside(bias, input))
-    rows, centre, variance, root, shrink = all_ops.normalized_channels(*given, _but_channels(input), True, eps)
+    found = all_ops.normalized_channels(*given, _but_channels(input), True, eps)
+    _, centre, variance, root, shrink = found
     move_statistics(running_mean, running_var, centre, variance / shrink / shrink, input, momentum)
     statistics = (each.reshape(-1) for each in (centre, shrink / root))
-    return rows.to(input.dtype), *_statistics(input, of, *statistics)
+    return outputs(found, 0).to(input.dtype), *_statistics(input, of, *statistics)
 
 
 def batch_norm_update_stats(

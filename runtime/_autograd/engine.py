@@ -16,13 +16,13 @@ from typing import Any
 from .._base.devices import CPU, META
 from .._base.dtypes import BY_CODE
 from .._base.keys import KEY_BITS
-from .._base.type_names import type_name
 from .._base.types import contiguous_format
 from .._C import lib
 from .._dispatch import profiling
 from .._handle import alias, excluded, fits, with_keys
 from . import anomaly_mode
 from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED
+from .hook_results import check_replaced, replaced
 from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
 storage_uses, flags = lib.storage_uses, lib.flags
@@ -253,7 +253,7 @@ def _hooked(hooks: Iterable[Hook], grad: Any) -> Any:
     for hook in [*hooks]:
         changed = hook(grad)
         if changed is not None:
-            _check_hook(changed, grad)
+            check_replaced(hook, changed, grad)
             grad = changed
     return grad
 
@@ -261,22 +261,31 @@ def _hooked(hooks: Iterable[Hook], grad: Any) -> Any:
 def _call(node: Node, grads: list[Any], needed: dict[int, bool] | None) -> Sequence[Any]:
     """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
     hooks = hooks_of(node)
-    grads = _prehooked(hooks, grads)
+    if hooks.before:
+        grads = _prehooked(node, grads)
+        if _is_undefined(node, grads):
+            return (None,) * len(node.edges)
     watched = anomaly_mode.is_anomaly_enabled()
     apply = partial(anomaly_mode.call, node, grads) if watched else partial(node.apply, *grads)
     gradients: Sequence[Any] = _profiled(node, grads, apply)
-    if needed is not None and hooks.after and len(gradients) == len(node.edges):
-        ways = zip(node.edges, gradients, strict=True)
-        gradients = [grad if edge is not None and edge[0].number in needed else None for edge, grad in ways]
-    for hook in [*hooks.after.values()]:
-        changed = hook(tuple(gradients), tuple(grads))
-        if changed is not None:
-            gradients = changed if isinstance(changed, (tuple, list)) else (changed,)
-            if len(gradients) != len(node.edges):
-                raise RuntimeError(
-                    f"hook returned incorrect number of values (got {len(gradients)}, but expected {len(node.edges)})"
-                )
+    if hooks.after and len(gradients) == len(node.edges):
+        ways = enumerate(zip(node.edges, gradients, strict=True))
+        gradients = tuple([_seen(node, index, edge, grad, needed) for index, (edge, grad) in ways])
+        for hook in [*hooks.after.values()]:
+            changed = hook(gradients, _shown(node, grads))
+            if changed is not None:
+                gradients = replaced(hook, changed, gradients)
     return gradients
+
+
+def _seen(node: Node, index: int, edge: Edge | None, grad: Any, needed: dict[int, bool] | None) -> Any:
+    """A gradient by an input as hooks see it, which is as it goes on; None where nothing is asked for."""
+    if needed is not None and (edge is None or edge[0].number not in needed):
+        return None
+    if grad is None or edge is None:
+        return grad
+    expected = edge[0].metas[edge[1]]
+    return grad if fits(grad, expected) else _fit(node, index, grad, expected)
 
 
 def _profiled(node: Node, grads: list[Any], call: Callable[[], Any]) -> Any:
@@ -287,23 +296,21 @@ def _profiled(node: Node, grads: list[Any], call: Callable[[], Any]) -> Any:
     return recorder.within(node.name(), profiling.BACKWARD_FUNCTION, grads, call, node.number)
 
 
-def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:
+def _prehooked(node: Node, grads: list[Any]) -> list[Any]:
+    hooks: Hooks = node.hooks
     for hook in [*hooks.before.values()]:
-        changed = hook(tuple(grads))
+        seen = _shown(node, grads)
+        changed = hook(seen)
         if changed is not None:
-            grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+            grads = [*grads]
+            for number, grad in zip(node.shown, replaced(hook, changed, seen), strict=True):
+                grads[number] = grad
     return grads
 
 
-def _check_hook(changed: Any, grad: Any) -> None:
-    if grad is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
-    if not isinstance(changed, type(grad)):
-        raise TypeError(f"expected Variable, but hook returned '{type_name(changed)}'")
-    if changed.shape != grad.shape:
-        raise RuntimeError(
-            f"hook '<lambda>' has changed the size of value: got {list(changed.shape)}, expected {list(grad.shape)}"
-        )
+def _shown(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
+    """The gradients of the outputs that users know."""
+    return tuple([grads[number] for number in node.shown])
 
 
 def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> Any:
@@ -340,7 +347,7 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     if variable is not None and not variable._requires_grad:  # it was asked for when it was used
         return
     if leaf.hooks is not None:
-        (grad,) = _prehooked(leaf.hooks, [grad])
+        (grad,) = _prehooked(leaf, [grad])
     if grad is not None:
         _add(leaf, variable, grad, own)
     if leaf.accumulated_hooks:

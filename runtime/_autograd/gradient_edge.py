@@ -9,7 +9,7 @@ from .._base.type_names import type_name
 from .._C import lib
 from .._handle import edges, with_keys
 from .grad_mode import AUTOGRAD
-from .node import AccumulateGrad, Edge, InputMetadata, Node
+from .node import AccumulateGrad, Edge, InputMetadata, Node, described
 
 __all__ = ["GradientEdge", "edge", "edge_of_gradient", "get_gradient_edge", "is_sparse", "output_of", "plain_edge"]
 
@@ -40,7 +40,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require gradients. Please call "
             "requires_grad_() before the tensor is used."
         )
-    return GradientEdge(*edge_of_gradient(tensor))
+    node, number = edge_of_gradient(tensor)
+    return GradientEdge(node, node.outward(number))
 
 
 def edge(tensor: Any) -> Edge | None:
@@ -75,10 +76,10 @@ def plain_edge(of: GradientEdge) -> Edge:
             f"output_nr of a GradientEdge must be less than {len(node.metas)}, as many outputs as "
             f"{node.name()} has, but got {number}"
         )
-    return node, number
+    return node, node.inward(number)
 
 
 def output_of(of: GradientEdge) -> InputMetadata:
     """Return shape, dtype and device of the output that the edge leads to."""
     node, number = plain_edge(of)
-    return node._input_metadata[number]
+    return described(node.metas[number])

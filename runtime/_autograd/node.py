@@ -49,9 +49,10 @@ class Node(NodeBase):
     every call needs of it is the core's (core/python/node_type.c).
     """
 
-    __slots__ = ("__weakref__", "_metadata")
+    __slots__ = ("__weakref__", "_metadata", "_shown")
 
     _metadata: dict[str, Any]
+    _shown: tuple[int, ...]
     takes_undefined = False
     """True if `apply` is called even when no output has a gradient."""
     kept_results: tuple[int, ...] = ()
@@ -145,7 +146,34 @@ class Node(NodeBase):
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that gradients go on to, and of which of their outputs they are gradients."""
-        return tuple([(None, 0) if edge is None else edge for edge in self.edges])
+        return tuple([(None, 0) if edge is None else (edge[0], edge[0].outward(edge[1])) for edge in self.edges])
+
+    @property
+    def shown(self) -> Sequence[int]:
+        """The outputs that users know, which are those of the function that they called. Others, which were computed
+        for gradients, are counted after these."""
+        try:
+            return self._shown
+        except AttributeError:
+            return range(len(self.metas))
+
+    @shown.setter
+    def shown(self, numbers: tuple[int, ...]) -> None:
+        self._shown = numbers
+
+    def outward(self, number: int) -> int:
+        """The number of an output, as users know it."""
+        return self._numbers().index(number)
+
+    def inward(self, number: int) -> int:
+        """The number of the output that users know by this one."""
+        return self._numbers()[number]
+
+    def _numbers(self) -> Sequence[int]:
+        shown, all_of_them = self.shown, range(len(self.metas))
+        if len(shown) == len(all_of_them):
+            return shown
+        return [*shown, *[each for each in all_of_them if each not in shown]]
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -159,7 +187,7 @@ class Node(NodeBase):
     @property
     def _input_metadata(self) -> tuple[InputMetadata, ...]:
         """Shape, dtype and device of each output; of one that has no gradient no shape, and dtype None."""
-        return tuple([_described(each) for each in self.metas])
+        return tuple([described(self.metas[number]) for number in self.shown])
 
     def _sequence_nr(self) -> int:
         """Return a number that grows with each node that is made."""
@@ -247,7 +275,8 @@ class _Conjugating(Node):
         return [None if each is None else each.conj_physical() for each in gradients]
 
 
-def _described(meta: tuple[Any, int, bool] | None) -> InputMetadata:
+def described(meta: tuple[Any, int, bool] | None) -> InputMetadata:
+    """What a node remembers of an output, None of one that has no gradient."""
     if meta is None:
         return InputMetadata([], None, CPU)
     shape, code, has_no_values = meta
@@ -373,7 +402,9 @@ def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
 
 
 def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:
-    origin = "" if edge is None or edge[0].collects else f", which is output {edge[1]} of {edge[0].what},"
+    origin = (
+        "" if edge is None or edge[0].collects else f", which is output {edge[0].outward(edge[1])} of {edge[0].what},"
+    )
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor.type()} {list(tensor.shape)}]{origin} is at version {now}; expected version {then} instead. "

@@ -22,6 +22,7 @@ from .linalg.norms import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .memory_changes import *  # noqa: F403
 from .memory_formats import *  # noqa: F403
+from .node_outputs import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .numpy_bridge import *  # noqa: F403
 from .padding import *  # noqa: F403

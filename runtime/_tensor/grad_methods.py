@@ -85,7 +85,8 @@ class AutogradMethods:
     @property
     def output_nr(self: Any) -> int:
         """The index of this tensor among the outputs of its node; 0 for leaves."""
-        return 0 if self._edge is None else self._edge[1]
+        edge = self._edge
+        return 0 if edge is None else edge[0].outward(edge[1])
 
     @property
     def grad(self: Any) -> TensorType | None:

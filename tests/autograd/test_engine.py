@@ -282,7 +282,7 @@ def test_hooks_of_nodes() -> None:
 def test_a_hook_of_a_node_that_returns_too_little() -> None:
     y = leaf(1.0) * 2
     y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0],))
-    with pytest.raises(RuntimeError, match="hook returned incorrect number of values"):
+    with pytest.raises(RuntimeError, match="has returned an incorrect number of values"):
         y.sum().backward()
 
 

@@ -25,6 +25,12 @@ ENTRIES = """\
   dtypes: float64
   derivatives: auto
 
+- func: one_of_both(Tensor p, Tensor q) -> (Tensor a, Tensor b)
+  doc: D.
+  compute: {'a[x]': 'p[x] * p[x]', 'b[x]': 'p[x] + q[x] * q[x]'}
+  dtypes: float64
+  derivatives: auto
+
 - func: chosen_sum(Tensor self, Tensor by) -> Tensor
   doc: D.
   compute:
@@ -106,6 +112,11 @@ def test_gradients_through_one_of_several_results(woven: Woven) -> None:
         woven,
         """
 p, q = leaf(4), leaf(4)
+a, b = ops.one_of_both(p, q)
+by_p, by_q = ow.autograd.grad(a.sum(), (p, q), allow_unused=True, retain_graph=True)
+assert by_q is None and ow.allclose(by_p, 2 * p)
+by_p, by_q = ow.autograd.grad(b.sum(), (p, q), retain_graph=True)
+assert ow.allclose(by_p, ow.ones_like(p)) and ow.allclose(by_q, 2 * q)
 ops.both(p, q)[1].sum().backward()
 assert p.grad.tolist() == q.grad.tolist() == [1, 1, 1, 1]
 p.grad = None

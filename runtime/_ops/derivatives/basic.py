@@ -63,9 +63,9 @@ def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
 
 
 def total(*terms: Any) -> Any:
-    """Return the sum of the terms that there are, of which one is."""
+    """Return the sum of the terms that there are; None where there is none."""
     given = [term for term in terms if term is not None]
-    return sum(given[1:], given[0])
+    return sum(given[1:], given[0]) if given else None
 
 
 def add_at(grad: Any, shape: Any, places: Any, terms: Any, rank: int = 0, inner: int = 0) -> Any:
