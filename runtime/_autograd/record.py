@@ -49,9 +49,10 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         refuse_out(op, args)
     if keys(args) & SPARSE:  # calls of their values are recorded
         return redispatch(op, args, None, mode, below="autograd")
-    if mode == INPLACE and isinstance(args[op.target], Tensor) and not (op.is_composite and op.is_inplace):
-        return call_inplace(op, args)
     kind = derivative(op)
+    is_made_of_others = op.is_composite and op.is_inplace and kind is None
+    if mode == INPLACE and isinstance(args[op.target], Tensor) and not is_made_of_others:
+        return call_inplace(op, args)
     if mode == INPLACE or (op.is_composite and kind is None):
         return redispatch(op, args, None, mode, below="autograd")  # the calls that it is made of are recorded
     result = unrecorded(partial(redispatch, op, args, None, mode, below="autograd"))
@@ -159,7 +160,8 @@ def call_inplace(op: Op, args: Sequence[Any]) -> Any:
     if op.view:
         return _become_view(op, args, target)
     check_inplace(target)
-    if op.is_composite:  # the calls that it is made of are recorded, and what they keep of the target has to outlive it
+    if op.is_composite and not op.is_inplace:
+        # The calls that it is made of are recorded, and what they keep of the target has to outlive it.
         before = before_write(target)
         return run_inplace(op, [before if each is target else each for each in args], target)
     kind = derivative(op) or Constant

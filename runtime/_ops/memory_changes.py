@@ -13,7 +13,7 @@ from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import FORMATS, preserve_format
 from .._C import lib
-from .._handle import item
+from .._handle import apart, item
 
 __all__ = ["element_of", "format_of", "made_in_inference_mode", "resized", "set_memory"]
 
@@ -43,11 +43,22 @@ def format_of(template: Any) -> Any:
 def set_memory(
     tensor: Any, source: Any, storage_offset: int, size: Sequence[int] | None, stride: Sequence[int] | None
 ) -> Any:
-    """Make the tensor a view of the memory of a tensor or of a storage; None: of no memory."""
+    """Make the tensor a view of the memory of a tensor or of a storage; None: of no memory.
+
+    That counts as a write to the tensor and to what shared its memory. The tensor counts its own writes from then on.
+    """
+    found = _view_of_memory(tensor, source, storage_offset, size, stride)
+    lib.count_write(tensor._h)
+    return exchange(tensor, apart(found, lib.version(tensor._h)))
+
+
+def _view_of_memory(
+    tensor: Any, source: Any, storage_offset: int, size: Sequence[int] | None, stride: Sequence[int] | None
+) -> Any:
     if isinstance(source, Tensor) and size is None:
         size, stride, storage_offset = source.shape, source.stride(), source.storage_offset()
     if source is None:
-        return exchange(tensor, allocate((0,), lib.dtype(tensor._h)))
+        return allocate((0,), lib.dtype(tensor._h))
     elements = getattr(source, "_elements", source)  # those of a storage
     if not isinstance(elements, Tensor):
         raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_name(source)}")
@@ -64,8 +75,7 @@ def set_memory(
         raise RuntimeError(f"Could not set tensor of type {found} to a tensor of type {wanted}")
     sizes = (elements.numel(),) if size is None else size
     strides = packed_strides(sizes, range(len(sizes))) if stride is None else stride
-    view = elements.as_strided(sizes, strides, storage_offset)
-    return exchange(tensor, view if type(view) is Tensor else view.as_subclass(Tensor))
+    return elements.as_strided(sizes, strides, storage_offset)
 
 
 # ---- what Python asks ---------------------------------------------------------------------------------------

@@ -159,6 +159,7 @@ static int reserve(ow_tensor *t, int64_t nbytes) {
     } else { /* others hold addresses inside the old memory, or may */
         ow_storage *replacement = OW_CALL(ow_is_meta(t), ow_storage_new(nbytes));
         if (!replacement) return 0;
+        replacement->version = s->version; /* the tensor has been written to as often as before */
         if (!ow_is_meta(t)) memcpy(replacement->data, s->data, (size_t)s->nbytes);
         set_storage(t, replacement);
         s->flags |= OW_STORAGE_LEFT;
