@@ -20,6 +20,7 @@ from .read import (
     like,
     loop_adjoints,
     placing,
+    recurrence_adjoints,
     rows_adjoints,
     stages,
     version,
@@ -85,7 +86,13 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
             parts = placing.follow(declaration, diagnostics) or stages.split(declaration)
             if parts:
                 return [each for part in parts for each in _with_gradients(part, diagnostics)]
-            for follow in (adjoints.follow, fold_adjoints.follow, rows_adjoints.follow, loop_adjoints.follow):
+            for follow in (
+                recurrence_adjoints.follow,
+                adjoints.follow,
+                fold_adjoints.follow,
+                rows_adjoints.follow,
+                loop_adjoints.follow,
+            ):
                 made = follow(declaration, diagnostics)
                 if made is not None:
                     return [*made]

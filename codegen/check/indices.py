@@ -23,6 +23,7 @@ from ..model.compute import Border, Compute, Size
 from ..model.operator import Operator, Requirement
 from ..model.parts import End
 from ..model.places import OUTSIDE, Places
+from ..model.recurrence import order
 from .places import combined
 from .samples import Array
 
@@ -99,15 +100,22 @@ class _Call:
             for divisor in (body.index(each).divisor for each in read.indices):
                 if np.any(self._value(divisor, env, np.True_, INT64) <= 0):
                     raise RefusedError("an index is divided by what is not positive")
-        found = []
-        for index, each in enumerate(body.results):
-            result = computed_dtype(self.operator, body, index, self.dtype)
-            self.skipped.append(np.False_)
-            found.append(np.broadcast_to(self._value(each.tree, env, np.True_, result), self.shape))
-            self.skipped.pop()
+        if body.own:
+            return self._in_order(env)
+        found = [np.broadcast_to(each, self.shape) for each in self._elements(env)]
         if not body.places:
             return tuple(found)
         return tuple(self._combined(batch, *each, env) for each in zip(body.places, found, strict=True))
+
+    def _elements(self, env: Mapping[str, Array]) -> Iterator[Array]:
+        """The values of the results at the positions of their variables."""
+        import numpy as np
+
+        for index, each in enumerate(self.body.results):
+            result = computed_dtype(self.operator, self.body, index, self.dtype)
+            self.skipped.append(np.False_)
+            yield self._value(each.tree, env, np.True_, result)
+            self.skipped.pop()
 
     def _combined(self, batch: tuple[int, ...], places: Places, terms: Array, env: Mapping[str, Array]) -> Array:
         """The terms where they belong."""
@@ -125,6 +133,37 @@ class _Call:
         if np.any(rows == OUTSIDE):
             raise RefusedError("a place is outside")
         return combined(places, terms, rows, sizes, batch)
+
+    def _in_order(self, env: Mapping[str, Array]) -> tuple[Array, ...]:
+        """The results of a recurrence, position after position."""
+        import numpy as np
+
+        body = self.body
+        found = order(body)
+        assert found is not None
+        for step in found.steps:
+            if np.any(self._value(step, env, np.True_, INT64) <= 0):
+                raise RefusedError("an element depends on one that is not an earlier one")
+        made = []
+        for index, each in enumerate(body.results):
+            made.append(np.zeros(self.shape, computed_dtype(self.operator, body, index, self.dtype).numpy))
+            if each.name in body.own:
+                self.tensors[each.name] = made[-1]
+        front, rank = len(self.before), len(body.names)
+        last = rank if found.along_line else rank - 1
+        places: list[tuple[int, ...]] = list(np.ndindex(self.shape[front + found.independent : front + last]))
+        for place in reversed(places) if found.descending else places:
+            self.left -= 1
+            if self.left < 0:
+                raise RefusedError("a recurrence of more steps")
+            known = dict(env)
+            at: list[Any] = [slice(None)] * len(self.shape)
+            for dim, number in enumerate(place, found.independent):
+                known[body.names[dim]] = np.array(number)
+                at[front + dim] = slice(number, number + 1)
+            for array, value in zip(made, self._elements(known), strict=True):
+                array[tuple(at)] = value
+        return tuple(made)
 
     # ---- integers
 

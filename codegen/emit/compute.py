@@ -7,7 +7,7 @@ elements are read without tests; the ends of the lines, where they may not, are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,6 +19,7 @@ from ..model.compute import Border, Compute
 from ..model.contraction import contraction
 from ..model.margins import margins
 from ..model.operator import End, Operator
+from ..model.recurrence import order
 from ..model.unrolled import by_position
 from . import compute_geometry, contraction_sizes
 from .expressions import enum, identity
@@ -59,20 +60,16 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
 def shared(operator: Operator, body: Compute) -> Shared:
     inner = line_variable(body)
     outer = [(variable(name), index) for index, name in enumerate(body.names) if name != inner]
+    found = order(body)
+    own = [(place, each.name) for place, each in enumerate(body.results) if each.name in body.own]
+    rank = len(body.names)
     return Shared(
-        tensors=tuple(
-            Tensor(
-                each.name,
-                index,
-                body.tensors.get(each.name, 0),
-                each.name in body.tensors,
-                each.name in body.integers,
-                each.is_optional,
-                body.is_batched(each.name),
-                each.name in body.flat,
-                _known(body, each.name),
-            )
-            for index, each in enumerate(operator.inputs)
+        tensors=(
+            *_inputs(operator, body),
+            *(
+                Tensor(name, place, rank, True, False, False, body.batched, False, (None,) * rank, place)
+                for place, name in own
+            ),
         ),
         outer=tuple(outer),
         inner=None if inner is None else variable(inner),
@@ -80,7 +77,24 @@ def shared(operator: Operator, body: Compute) -> Shared:
         uniforms=tuple(body.uniforms),
         tables=tuple((name, table.sizes) for name, table in body.tables.items()),
         small=prod(body.small),
+        sequence=0 if found is None else len(outer) - found.independent,
+        descending=found is not None and found.descending,
     )
+
+
+def _inputs(operator: Operator, body: Compute) -> Iterator[Tensor]:
+    for index, each in enumerate(operator.inputs):
+        yield Tensor(
+            each.name,
+            index,
+            body.tensors.get(each.name, 0),
+            each.name in body.tensors,
+            each.name in body.integers,
+            each.is_optional,
+            body.is_batched(each.name),
+            each.name in body.flat,
+            _known(body, each.name),
+        )
 
 
 def _margin(operator: Operator, tensor: str, rule: Border | End | float) -> tuple[int, str, str]:

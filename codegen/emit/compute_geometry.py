@@ -16,6 +16,7 @@ from ..expr.typed import names
 from ..model.compute import Compute, Size
 from ..model.margins import margins
 from ..model.operator import Operator, Requirement
+from ..model.recurrence import order
 from ..schema import ListType
 from ..schema.types import without_optional
 from .requirements import error_kind, format_arguments
@@ -72,12 +73,15 @@ class GeometryFunction:
     ranges: tuple[tuple[str, str], ...]
     divisors: tuple[str, ...]
     """Integers by which indices are divided, which must be positive."""
+    steps: tuple[str, ...]
+    """Integers that say how far an element is from another one that it depends on, which must be positive."""
     extents: tuple[Extent, ...]
     margins: tuple[Margin, ...]
     work: tuple[str, ...]
 
 
 def function(operator: Operator, body: Compute) -> GeometryFunction:
+    found = order(body)
     return GeometryFunction(
         name=f"{operator.name}_geometry",
         line=body.results[0].line,
@@ -96,6 +100,7 @@ def function(operator: Operator, body: Compute) -> GeometryFunction:
             *((f"small{dim}", str(size)) for dim, size in enumerate(body.small)),
         ),
         divisors=tuple(dict.fromkeys(map(integer, _divisors(body)))),
+        steps=() if found is None else tuple(map(integer, found.steps)),
         extents=tuple(_extents(body)),
         margins=tuple(_margins(operator, body)),
         work=tuple(_work(body)),
@@ -170,7 +175,7 @@ def _mean_length(body: Compute, name: str) -> str:
         f"(double){_size_text(body, read, dim)}"
         for read in body.reads.values()
         for dim, tree in enumerate(read.indices)
-        if tree == Name(name) and not body.optional & {read.tensor}
+        if tree == Name(name) and not (body.optional | body.own) & {read.tensor}
     ]
     counts = [each for each in body.names if body.depends(bounds.first, each) or body.depends(bounds.stop, each)]
     positions = " * ".join(f"(double)range_{variable(each)}" for each in counts) or "1"
@@ -219,8 +224,11 @@ def _extents(body: Compute) -> list[Extent]:
 
 
 def _size_text(body: Compute, read: Read, dim: int) -> str:
+    """The size of the dimension that an index belongs to."""
     if read.tensor in body.tables:
         return str(body.tables[read.tensor].sizes[dim])
+    if read.tensor in body.own:
+        return f"range_{variable(body.names[dim])}"
     return f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})"
 
 

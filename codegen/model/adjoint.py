@@ -288,6 +288,22 @@ class Adjoint:
         return Apply("floor_divide", (numerator, factor))
 
 
+def is_identity(body: Compute, tensor: str) -> bool:
+    """Is each element of an adjoint the element of the tensor at the same place, and are there as many?"""
+    tree = body.results[0].tree
+    fold = body.atoms.get(tree.name) if isinstance(tree, Name) else None
+    if (
+        not isinstance(fold, Fold)
+        or fold.condition is not None
+        or (fold.ranges[0].first, fold.ranges[0].stop) != (ZERO, ONE)
+    ):
+        return False
+    read = body.atoms.get(fold.value.name) if isinstance(fold.value, Name) else None
+    sizes = [Size(None, tensor, dim - len(body.names)) for dim in range(len(body.names))]
+    alike = isinstance(read, Read) and read.tensor == tensor and read.indices == tuple(map(Name, body.names))
+    return alike and len(fold.ranges) == 1 and [size for _, size in body.variables] == sizes and not body.flat
+
+
 def _total(trees: Iterable[Expr]) -> Expr:
     return reduce(lambda left, right: Apply("add", (left, right)), trees)
 

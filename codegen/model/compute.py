@@ -110,6 +110,8 @@ class Compute:
     """Tensors of which indices are made."""
     optional: frozenset[str]
     span: Span = field(repr=False, compare=False)
+    own: frozenset[str] = frozenset()
+    """Results of which elements are read as well (recurrence.py)."""
     flat: frozenset[str] = frozenset()
     """Tensors whose dimensions in front are one, of which there is an index."""
     over_batch: bool = False
@@ -260,8 +262,7 @@ class Compute:
         return {
             place: 1 + max(int(each.value) for each in trees if isinstance(each, Literal))
             for place, trees in found.items()
-            if place[0] not in self.outside
-            and place[0] not in self.tables
+            if place[0] not in {*self.outside, *self.tables, *self.own}
             and all(isinstance(each, Literal) and each.value >= 0 for each in trees)
         } | {**self.sizes}
 
@@ -283,6 +284,8 @@ class Compute:
                 return False
             return self._is_size(stop, read.tensor, place)
         size = dict(self.variables)[plain]
+        if read.tensor in self.own:
+            return size == self.variables[dim][1]
         if size.geometry == Arg(INT64, BATCH):
             return read.tensor in self.flat and dim == 0
         return self.dimension(size) == (read.tensor, place)
@@ -325,6 +328,10 @@ class Compute:
 
     def _is_size(self, tree: Expr, tensor: str, dim: int) -> bool:
         size = self.uniforms.get(tree.name) if isinstance(tree, Name) else None
+        if tensor in self.own:
+            own = self.variables[dim][1]
+            given = own.geometry is None and size is not None and self.size_of(size) == (own.tensor, own.dim)
+            return given or (size is not None and size == own.geometry) or _is_number(tree, own.number)
         if tensor in self.flat and dim == -self.tensors[tensor]:
             return size == Arg(INT64, BATCH)
         return size is not None and self.size_of(size) == (tensor, dim)
@@ -371,6 +378,10 @@ class Compute:
         """Is the index a variable whose bounds are data, which are checked where its loop begins?"""
         plain = self.index(read.indices[dim]).plain
         return plain in self.ragged and self.outside.get(read.tensor, Border.ERROR) is Border.ERROR
+
+
+def _is_number(tree: Expr, number: int | None) -> bool:
+    return isinstance(tree, Literal) and tree.value == number
 
 
 def shapes_given(tree: Geometry, tensors: Iterable[str]) -> Geometry:

@@ -20,6 +20,8 @@ _NONE: Mapping[str, Border | End | float] = MappingProxyType({})
 def margins(body: Compute) -> Mapping[str, Border | End | float]:
     """By tensor what its margins have, if all indices lie inside with them; else none at all."""
     found: dict[str, Border | End | float] = {}
+    if body.own:
+        return _NONE  # elements that are not computed yet cannot be copied
     for name, read in body.reads.items():
         if all(body.is_sure(read, dim) for dim in range(len(read.indices))):
             continue

@@ -84,7 +84,10 @@ def _is_affine(body: Compute) -> bool:
 
 
 def _small(body: Compute) -> dict[str, int]:
-    """The variables at the end with known numbers of positions, few of them, if there is something in front."""
+    """The variables at the end with known numbers of positions, few of them, if there is something in front.
+    Positions of a recurrence are those of the results that it reads."""
+    if body.own:
+        return {}
     found: dict[str, int] = {}
     for name, size in reversed(body.variables):
         if size.number is None or not 0 < prod(found.values()) * size.number <= _MOST_POSITIONS:

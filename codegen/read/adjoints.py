@@ -17,6 +17,7 @@ from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.atoms import Read
 from ..expr.typed import names as typed_names
+from ..model.adjoint import is_identity
 from ..model.compute import Compute, shape_argument
 from ..model.gradient import Gradient, gradient
 from ..model.operator import Derivative, Operator
@@ -42,6 +43,8 @@ class _Part:
     """What formulas call the gradient by the result."""
     gathered: Operator | None
     scattered: tuple[tuple[Operator, Operator], ...]
+    passes: bool = False
+    """Is what is gathered the gradient by the result as it is, for which there is no operator?"""
 
 
 _Made: TypeAlias = tuple[_Part, ...] | NoAdjointError
@@ -69,7 +72,7 @@ def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) 
     for name, parts in found.items():
         for terms, places in (each for part in parts for each in part.scattered):
             yield from _terms(terms, formulas[name].source)
-            yield _constant(places, formulas[name].source)
+            yield constant(places, formulas[name].source)
     alone = {name: each for name, parts in found.items() if (each := _only_gathered(operator, parts)) is not None}
     for name, parts in found.items():
         for part in parts:
@@ -98,8 +101,9 @@ def _sum(operator: Operator, body: Compute, part: _Part, target: str) -> str:
     """What is due to one result."""
     values = {grad_name(body): part.grad}
     texts = [] if part.gathered is None else [_call(operator, body, part.gathered, target, values)]
+    texts += [f"{part.grad}{_summed(body, target)}"] if part.passes else []
     for made in part.scattered:
-        terms, places = (_plain_call(operator, body, each, values) for each in made)
+        terms, places = (plain_call(operator, body, each, values) for each in made)
         assert isinstance(made[0].body, Compute)
         inner = f", {body.tensors[target]}, {len(made[0].body.names)}" if body.is_batched(target) else ""
         texts.append(f"add_at({part.grad}, {target}.shape, {places}, {terms}{inner})")
@@ -127,21 +131,24 @@ def _gradient(operator: Operator, body: Compute, target: str) -> _Made:
 def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: str) -> _Part:
     assert isinstance(operator.body, Compute)
     name, argument = name_of(prefix, target), grad_name(operator.body)
-    gathered = None if found.gathered is None else _operator(operator, found.gathered, name, target, argument)
+    passes = found.gathered is not None and is_identity(found.gathered, argument)
+    gathered = (
+        None if found.gathered is None or passes else operator_of(operator, found.gathered, name, target, argument)
+    )
     scattered = []
     for count, (terms, places) in enumerate(found.scattered):
         end = f"{target}_{count}" if count else target
         own = name if gathered is None and not count else f"{prefix}_terms_{end}"
         scattered.append(
             (
-                _operator(operator, terms, own, target, argument),
-                _operator(operator, places, f"{prefix}_places_{end}", target, dtypes=operator.dtypes | _DEFAULT),
+                operator_of(operator, terms, own, target, argument),
+                operator_of(operator, places, f"{prefix}_places_{end}", target, dtypes=operator.dtypes | _DEFAULT),
             )
         )
-    return _Part(grad, gathered, tuple(scattered))
+    return _Part(grad, gathered, tuple(scattered), passes)
 
 
-def _operator(
+def operator_of(
     operator: Operator,
     body: Compute,
     name: str,
@@ -179,17 +186,23 @@ def used_in(body: Compute) -> set[str]:
 
 def _call(operator: Operator, body: Compute, made: Operator, target: str, values: Mapping[str, str] = {}) -> str:
     """The call of a gradient's operator in a formula of the operator."""
-    text = _plain_call(operator, body, made, values)
-    batched = [each for each in body.tensors if body.is_batched(each)]
-    if target in batched and len(batched) > 1:
-        return f"{text}.sum_to_size({target}.shape)"
+    text = plain_call(operator, body, made, values)
+    summed = _summed(body, target)
+    if summed:
+        return f"{text}{summed}"
     assert isinstance(made.body, Compute)
     # Nothing that is read tells the dimensions in front.
     unknown = made.body.batched and not any(map(made.body.is_batched, made.body.tensors))
     return f"{text}.expand({target}.shape)" if unknown else text
 
 
-def _plain_call(operator: Operator, body: Compute, made: Operator, values: Mapping[str, str] = {}) -> str:
+def _summed(body: Compute, target: str) -> str:
+    """The end of a formula that sums over dimensions in front which the target may not have."""
+    batched = [each for each in body.tensors if body.is_batched(each)]
+    return f".sum_to_size({target}.shape)" if target in batched and len(batched) > 1 else ""
+
+
+def plain_call(operator: Operator, body: Compute, made: Operator, values: Mapping[str, str] = {}) -> str:
     given = {shape_argument(each.name): f"{each.name}.shape" for each in operator.inputs}
     given |= {grad_name(body): "grad", **values}
     return f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"
@@ -227,7 +240,7 @@ def _differentiable(
                     others += _operators(second)
         formulas[argument.name] = Derivative(text, source)
     yield replace(made, derivatives=MappingProxyType(formulas))
-    yield from (_constant(each, source) for each in others)
+    yield from (constant(each, source) for each in others)
     for name, each in further.items():
         last = {argument.name: Derivative("none", source) for argument in each.inputs}
         if is_linear(made.body, name):
@@ -243,7 +256,7 @@ def _operators(parts: tuple[_Part, ...]) -> Iterator[Operator]:
         yield from (each for both in part.scattered for each in both)
 
 
-def _constant(made: Operator, source: Scalar) -> Operator:
+def constant(made: Operator, source: Scalar) -> Operator:
     """The operator without derivatives."""
     assert isinstance(made.body, Compute)
     names = (each.name for each in made.inputs if each.name not in made.body.integers)
@@ -261,7 +274,7 @@ def _terms(made: Operator, source: Scalar) -> Iterator[Operator]:
             formulas[argument.name] = Derivative(_formula(made, made.body, second, argument.name), source)
             further += [] if isinstance(second, NoAdjointError) else _operators(second)
     yield replace(made, derivatives=MappingProxyType(formulas))
-    yield from (_constant(each, source) for each in further)
+    yield from (constant(each, source) for each in further)
 
 
 def _without_optional(body: Compute, target: str) -> Compute | None:

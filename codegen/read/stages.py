@@ -23,7 +23,7 @@ _VALUE = "value"
 def split(operator: Operator) -> tuple[Operator, ...]:
     """The composite, and the operators of its stages; of a body that is computed at once, nothing."""
     body = operator.body
-    if not isinstance(body, Compute) or body.with_names is None or not _is_plain(operator):
+    if not isinstance(body, Compute) or body.with_names is None or body.own or not _is_plain(operator):
         return ()
     automatic = any(each.text == AUTO for each in operator.derivatives.values())
     refused: frozenset[Atom] = frozenset()

@@ -47,6 +47,7 @@ class Loops(Inside):
             lanes=self._lanes(),
             outputs=tuple(each.c_type for each in self.outputs),
             tables=tuple(self._tables()),
+            in_order=self.in_order,
         )
 
     def _tables(self) -> Iterator[Numbers]:
@@ -57,7 +58,7 @@ class Loops(Inside):
 
     def _lanes(self) -> str:
         """As many as vectors have room for. Those of partial sums are the same at every instruction-set level."""
-        if self.lane is None:
+        if self.lane is None or self.in_order:
             return "1"
         return f"OW_LANES({self.dtype.c_type})" if self.lane_range is None else f"(64 / sizeof({self.dtype.c_type}))"
 

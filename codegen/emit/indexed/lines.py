@@ -7,6 +7,7 @@ from ...expr.affine import ONE
 from ...expr.atoms import Range, Read, within
 from ...expr.indexed import POSITIONS
 from ...model.compute import Compute
+from ...model.recurrence import order
 
 
 def line_variable(body: Compute) -> str | None:
@@ -18,13 +19,19 @@ def line_variable(body: Compute) -> str | None:
     return None if any(body.depends(bound, last) for bound in bounds) else last
 
 
+def in_order(body: Compute) -> bool:
+    """Does an element depend on others of its line, so that one follows the other?"""
+    found = order(body)
+    return found is not None and found.along_line
+
+
 def lane_range(body: Compute) -> Range | None:
     """The last range of a reduction, where lanes run along it: each sums a part of the terms.
 
     That is where neighbours along the last variable of the results are anywhere, as their indices are made of data, and
     those along the range are not.
     """
-    if not body.names or len(body.results) != 1 or len(body.folds) != 1 or body.ragged:
+    if not body.names or len(body.results) != 1 or len(body.folds) != 1 or body.ragged or body.own:
         return None
     (fold,) = body.folds.values()
     if fold.reduction in POSITIONS:
@@ -49,6 +56,8 @@ def rows_at_a_time(body: Compute, dtype: DType) -> int:
     """
     if dtype not in (FLOAT32, FLOAT64) or line_variable(body) is None or len(body.names) < 2 or not body.folds:
         return 1
+    if body.own:
+        return 1  # the line before may be read
     row = body.names[-2]
     for fold in body.folds.values():
         bounds = [bound for each in fold.ranges for bound in (each.first, each.stop)]

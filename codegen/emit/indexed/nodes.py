@@ -129,6 +129,8 @@ class Kernel:
     outputs: tuple[str, ...]
     """The C types of the results."""
     tables: tuple[Numbers, ...]
+    in_order: bool
+    """Does an element of a line follow the other?"""
 
     @property
     def copies(self) -> bool:
@@ -147,7 +149,7 @@ class Kernel:
     @property
     def splits(self) -> bool:
         """May threads share one line?"""
-        return self.phases is None and not self.copies
+        return self.phases is None and not self.copies and not self.in_order
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,8 @@ class Tensor:
     flat: bool
     known: tuple[int | None, ...]
     """The sizes that the entry tells."""
+    result: int | None = None
+    """The number of the result that it is; None: it is an input."""
 
 
 @dataclass(frozen=True)
@@ -180,3 +184,7 @@ class Shared:
     """Tables of numbers, by name with their sizes."""
     small: int
     """How many elements of each result stand side by side at one position of the variables."""
+    sequence: int = 0
+    """How many of the outer variables, from the last on, have positions that are computed in order,"""
+    descending: bool = False
+    """from the last to the first."""

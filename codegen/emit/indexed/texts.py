@@ -16,7 +16,7 @@ from ...expr.lower import lower
 from ...expr.typed import Node
 from ...model.compute import Compute
 from ...model.operator import Operator
-from .lines import lane_range, line_variable, rows_at_a_time
+from .lines import in_order, lane_range, line_variable, rows_at_a_time
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Texts:
         self.dtype = dtype
         self.env = dict(body.env({each.name: dtype for each in operator.params}, dtype))
         self.inner = line_variable(body)
+        self.in_order = self.inner is not None and in_order(body)
         self.phases = self._phases()
         step = "phases" if self.phases else "1"
         self.lane = None if self.inner is None else Lane(self.inner, "start", step)
@@ -64,14 +65,14 @@ class Texts:
         which these indices have step 1."""
         for read in self.body.reads.values():
             for each in map(self.body.index, read.indices):
-                if self.inner is not None and each.divisor != ONE and each.uses(self.inner):
+                if self.inner is not None and each.divisor != ONE and each.uses(self.inner) and not self.in_order:
                     return each.divisor
         return None
 
     def _step(self) -> Expr | None:
         """The factor of the line's variable in an index of a last dimension, where it is a number of the call."""
         for read in self.body.reads.values():
-            if read.indices and self.inner is not None and self.phases is None:
+            if read.indices and self.inner is not None and self.phases is None and not self.in_order:
                 last = self.body.index(read.indices[-1])
                 if last.affine is not None and last.divisor == ONE and isinstance(last.affine.factor(self.inner), Name):
                     return last.affine.factor(self.inner)

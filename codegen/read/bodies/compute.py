@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product, takewhile
 from types import MappingProxyType
 
-from ...dtypes import BOOL, INT64, INT_LIST, DType
+from ...dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
 from ...errors import Span
 from ...expr import Apply, Expr, ExpressionError, Name, names
 from ...expr import Span as ExprSpan
@@ -17,13 +17,14 @@ from ...expr.atoms import Atom, Atoms, Carrier, Fold, Named, Read, WritingOut, w
 from ...expr.geometry import Geometry
 from ...expr.indexed import SHAPE, Indexed, Scope, chosen, free_names, outside_of
 from ...expr.indexed import read as read_expression
-from ...expr.lower import lower_integers
+from ...expr.lower import lower_integers, type_of
 from ...expr.tables import Table
 from ...expr.typed import Const
 from ...expr.typed import names as typed_names
 from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size, uniform_name
 from ...model.operator import End, Requirement
 from ...model.places import Places
+from ...model.recurrence import OrderError, order, own_reads
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
 from ...source import Scalar, Sequence
@@ -51,13 +52,22 @@ class Reader:
         self.entry = entry
         self.node = node
         self.atoms = Atoms()
-        self.tensors = tuple(each.name for each in entry.tensors)
-        self.scope: dict[str, DType] = {f"{name}{SHAPE}": INT_LIST for name in self.tensors}
+        inputs = tuple(each.name for each in entry.tensors)
+        self.scope: dict[str, DType] = {f"{name}{SHAPE}": INT_LIST for name in inputs}
         """The integers and lists of integers that are the same in the whole call."""
         for argument in entry.schema.arguments:
             if not argument.is_tensor and argument not in entry.scalars:
                 self.scope[argument.name] = INT_LIST if argument.is_list else INT64
         self.arguments = frozenset(self.scope)
+        returns = entry.schema.returns
+        self.labels = tuple(each.name or "value" for each in returns) if len(returns) > 1 else ("value",)
+        let = node.get("let")
+        defined = (
+            {_WORD.findall(key.value)[0] for key in let.keys if key.value} if isinstance(let, MappingNode) else set()
+        )
+        self.own = frozenset(self.labels) - {each.name for each in entry.schema.arguments} - defined
+        """Results of which elements may be read."""
+        self.tensors = (*inputs, *(name for name in self.labels if name in self.own))
         self.variables: tuple[str, ...] = ()
         self.batched = False
         self.places: tuple[int, ...] | None = None
@@ -137,13 +147,16 @@ class Reader:
         early = tuple(each for each in require if not self._uses_lets(each))
         placed = places(dict(sizes))
         used_as_index = {**atoms, "": Read("", tuple(each.tree for each in indices), False)}
+        own = self.own & ranks.keys()
         body = Compute(
             variables=sizes,
             batched=self.batched,
             results=results,
             atoms=MappingProxyType(atoms),
             uniforms=MappingProxyType(self.uniforms),
-            outside=self._outside(),
+            outside=MappingProxyType(
+                {name: rule for name, rule in self._outside().items() if name not in self.own - own}
+            ),
             let=tuple(self.uniform_lets),
             require=early,
             late=tuple(each for each in require if each not in early),
@@ -153,7 +166,10 @@ class Reader:
             span=node.span,
             tables=MappingProxyType({name: each for name, each in self.tables.items() if name in ranks}),
             places=placed,
+            own=own,
         ).settled()
+        if own and not self._has_order(body):
+            return None
         body = body if placed else unrolled(body)
         self._check_inside(body)
         self._check_bounds(body)
@@ -170,9 +186,7 @@ class Reader:
 
     def _result_keys(self) -> list[tuple[str, _Numbered]]:
         entry = self.entry
-        expected = (
-            [each.name or "value" for each in entry.schema.returns] if len(entry.schema.returns) > 1 else ["value"]
-        )
+        expected = self.labels
         found: dict[str, dict[tuple[int, ...], Scalar]] = {}
         before = len(entry.diagnostics)
         for key in self.node.keys:
@@ -371,6 +385,32 @@ class Reader:
 
     # ---- sizes
 
+    def _has_order(self, body: Compute) -> bool:
+        """Can all elements that are read be computed before, in the dtype of computation?"""
+        found = len(self.entry.diagnostics)
+        if body.places:
+            self.entry.report(self.node.span, "results whose places are data have no earlier elements", "two operators")
+            return False
+        types = body.env({each.name: FLOAT64 for each in self.entry.scalars}, FLOAT64)
+        for each in body.results:
+            if each.name in body.own and not type_of(each.tree, types).dtype.is_floating:
+                message = f"'{each.name}' is read, and has the dtype {type_of(each.tree, types).dtype.name}"
+                self.entry.report(each.source.span, message, "a result that is read has the dtype of the tensors")
+        for name in sorted(body.own & body.integers):
+            self.entry.report(self.node.span, f"'{name}' is a position", f"int({name}[...])")
+        for read in own_reads(body):
+            rule = body.outside.get(read.tensor)
+            if rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
+                message = (
+                    f"'{read.tensor}' is read outside, where '{rule.value}' means elements that are not computed yet"
+                )
+                self.entry.report(self._place(body, read.span), message, f"outside: {{{read.tensor}: 0}}")
+        try:
+            order(body)
+        except OrderError as error:
+            self.entry.report(self._place(body, error.read.span), error.message, error.help)
+        return len(self.entry.diagnostics) == found
+
     def _ranks(self, reads: list[Read]) -> dict[str, int] | None:
         ranks: dict[str, int] = {}
         shapes: dict[str, tuple[int, bool]] = {}
@@ -378,6 +418,11 @@ class Reader:
             ranks[each.tensor] = len(each.indices)
             if shapes.setdefault(each.tensor, (len(each.indices), each.batched)) != (len(each.indices), each.batched):
                 self.entry.report(self.node.span, f"'{each.tensor}' is read with different numbers of indices")
+                return None
+            if each.tensor in self.own and (len(each.indices), each.batched) != (len(self.variables), self.batched):
+                wanted = ", ".join([*(["..."] if self.batched else []), *self.variables])
+                message = f"'{each.tensor}' has the positions [{wanted}]"
+                self.entry.report(self.node.span, message, "as many indices where elements of it are read")
                 return None
             if each.batched and not self.batched:
                 self.entry.report(self.node.span, f"'{each.tensor}' has dimensions '...', which no result has")
@@ -389,7 +434,7 @@ class Reader:
         if node is not None:
             self.entry.known_keys(node, (*self.variables, *self.computed), "variable", "size")
         optional = {each.name for each in self.entry.tensors if each.is_optional}
-        given = [each for each in reads if each.tensor not in optional]
+        given = [each for each in reads if each.tensor not in optional | self.own]
         sizes: list[tuple[str, Size]] = []
         numbered = dict(
             zip(self.variables[len(self.variables) - len(self.places or ()) :], self.places or (), strict=True)
@@ -476,7 +521,8 @@ class Reader:
             if span not in reported:
                 reported.add(span)
                 message = f"index {dim} of '{read.tensor}' cannot be proven to lie inside"
-                self.entry.report(span, message, "outside: 0, nearest, wrap, reflect or error")
+                help = "outside: 0, nearest, wrap, reflect or error"
+                self.entry.report(span, message, f"outside: {{{read.tensor}: 0}}" if read.tensor in body.own else help)
 
     def _check_table(self, body: Compute, read: Read, dim: int, reported: set[Span]) -> None:
         """What is known of an index of a table must not be outside of it."""

@@ -26,6 +26,7 @@ typedef struct {
     int compute, result;
     double work;   /* for an element */
     int64_t parts; /* of each line, which threads share */
+    int64_t unit;  /* positions, which one thread runs through in order */
     atomic_int status;
 } task;
 
@@ -236,7 +237,7 @@ static int prepare_margins(task *t, double work) {
 
 static void run_part(void *context, int64_t begin, int64_t end) {
     task *t = context;
-    int status = t->table->by[t->compute](&t->context, begin, end);
+    int status = t->table->by[t->compute](&t->context, begin * t->unit, end * t->unit);
     if (status != OW_OK) atomic_store(&t->status, status);
 }
 
@@ -267,15 +268,17 @@ static int run_products(const task *t, int64_t lines) {
 
 static int run(task *t, ow_tensor **results) {
     int64_t outer = t->table->flat ? 1 : t->context.positions, line = 1;
+    int first_of_line = t->table->variables - t->table->line, first_in_order = first_of_line - t->table->sequence;
     for (int v = 0; v < t->table->variables; v++) {
-        if (v < t->table->variables - t->table->line) outer *= t->context.range[v];
+        if (v < first_in_order) outer *= t->context.range[v];
+        else if (v < first_of_line) t->unit *= t->context.range[v];
         else line *= t->context.range[v];
     }
-    double work = t->work * ow_cost_of(t->call->op, t->compute) * (double)line;
+    double work = t->work * ow_cost_of(t->call->op, t->compute) * (double)(line * t->unit);
     int64_t grain = work > 0 && work < WORTHWHILE ? (int64_t)(WORTHWHILE / work) : 1, threads = ow_num_threads();
     if (!run_products(t, outer)) {
         if (!prepare_margins(t, work * (double)outer)) return 0;
-        t->parts = t->table->splits && outer < threads ? (int64_t)(work / WORTHWHILE) : 1;
+        t->parts = t->table->splits && !t->table->sequence && outer < threads ? (int64_t)(work / WORTHWHILE) : 1;
         if (t->parts > 4 * threads) t->parts = 4 * threads;
         if (t->parts > 1) ow_parallel_for(outer * t->parts, 1, work * (double)outer, run_parts, t);
         else ow_parallel_for(outer, grain, work * (double)outer, run_part, t);
@@ -310,6 +313,7 @@ int ow_compute(ow_call *c) {
         .margins = margins,
         .padded_sizes = padded_sizes,
         .work = 1,
+        .unit = 1,
     };
     ow_scalar values[OW_MAX_PARAMS];
     if (!find_dtypes(&t) || !broadcast_batch(&t) || !find_integers(&t) || !load_params(&t, values)) return 0;

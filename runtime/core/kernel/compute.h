@@ -71,6 +71,7 @@ typedef struct ow_compute_table {
     uint8_t has_margins;               /* do all indices lie inside if tensors have margins? */
     ow_margin margins[OW_MAX_INPUTS];
     uint8_t splits;                    /* may threads share one line? */
+    uint8_t sequence;                  /* how many variables before the line, from the last on, are run through in order */
     uint8_t over_batch;                /* is the first variable the index of all dimensions in front, as one? */
     uint8_t results;
     uint8_t indices[OW_MAX_INPUTS];  /* how many are written for each tensor */

@@ -363,6 +363,7 @@ const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
         [0] = { OW_MARGIN_NUMBER, 0.0 },
     },
     .splits = 1,
+    .sequence = 0,
     .over_batch = 0,
     .results = 1,
     .indices = { 2, },
