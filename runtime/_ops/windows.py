@@ -24,6 +24,8 @@ __all__ = [
     "window_arguments",
 ]
 
+_MOST = 2**31 - 1
+"""The largest kernel, stride, padding and dilation, as in torch."""
 _WORDS = {1: "a single int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
 
 
@@ -67,6 +69,12 @@ def _pooled(
     padding = _per_dimension(name, "padding", padding, dims)
     dilation = _per_dimension(name, "dilation", dilation, dims)
     _check_image(name, input, dims)
+    for what, values in {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}.items():
+        if not -_MOST - 1 <= min(values) <= max(values) <= _MOST:
+            raise RuntimeError(
+                f"{name}: value cannot be converted to type int without overflow: expected numbers of 32 bits for "
+                f"{what}, but got {values}"
+            )
     if any(each <= 0 for each in kernel):
         raise RuntimeError(f"kernel size should be greater than zero, but got {kernel}")
     if any(each <= 0 for each in stride):
@@ -92,6 +100,22 @@ def _pooled(
     return kernel, stride, padding, dilation, size
 
 
+def _reaching(
+    input: Any, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], size: list[int]
+) -> tuple[list[int], list[int]]:
+    """Kernel and padding without the positions that are outside of the input in every window, so that it takes no time
+    to leave them out."""
+    extents, margins = list(kernel), list(padding)
+    for dim, whole in enumerate(input.shape[-len(kernel) :]):
+        if kernel[dim] <= whole:
+            continue
+        gap, furthest = dilation[dim], (size[dim] - 1) * stride[dim] - padding[dim]
+        first = min(max(-(furthest // gap), 0), kernel[dim] - 1)
+        stop = min((padding[dim] + whole - 1) // gap + 1, kernel[dim])
+        extents[dim], margins[dim] = max(stop - first, 1), padding[dim] - first * gap
+    return extents, margins
+
+
 def mean_arguments(
     name: str,
     input: Any,
@@ -110,10 +134,13 @@ def mean_arguments(
     kernel, stride, padding, _, size = _pooled(name, input, dims, kernel, stride, padding, 1, ceil_mode)
     divisors = None
     number: float = prod(kernel) if divisor is None else divisor
+    if number >= 2**63:
+        number = float(number) if input.is_floating_point() else 2**63 - 1
     if divisor is None and (ceil_mode or (not include and any(padding))):
         number = 1
         divisors = _counts(input, kernel, stride, padding, size, include)
         input = wide(input)
+    kernel, padding = _reaching(input, kernel, stride, padding, [1] * dims, size)
     return (*_as_image(input, kernel, stride, padding, size, fills=(1, 1, 0, 1)), number), divisors
 
 
@@ -149,6 +176,7 @@ def max_arguments(
     """Arguments of the operator, which compares integers of 64 bits alone."""
     dims = int(name[-2])
     kernel, stride, padding, dilation, size = _pooled(name, input, dims, kernel, stride, padding, dilation, ceil_mode)
+    kernel, padding = _reaching(input, kernel, stride, padding, dilation, size)
     image = input.long() if is_narrow(input) else input
     return _as_image(image, kernel, stride, padding, dilation, size, fills=(1, 1, 0, 1, 1))
 

@@ -1,0 +1,69 @@
+"""Pooling with windows that reach far beyond the input, up to the largest that there are."""
+
+from __future__ import annotations
+
+import opweave
+import pytest
+from opweave.nn import functional
+
+
+def _chosen_by_hand(values: list[float], size: int, numbers: tuple[int, ...]) -> list[tuple[float, int, float]]:
+    """The largest element of each window, its position, and the sum of the window."""
+    kernel, stride, padding, dilation = numbers
+    result = []
+    for window in range(size):
+        places = [window * stride - padding + each * dilation for each in range(kernel)]
+        inside = [each for each in places if 0 <= each < len(values)]
+        best = max(inside, key=lambda each: (values[each], -each))
+        result.append((values[best], best, sum(values[each] for each in inside)))
+    return result
+
+
+def test_windows_larger_than_the_input() -> None:
+    """What no window has inside takes no time, and positions and divisors are those of the whole windows."""
+    values = [2.0, -1.0, 5.0, 5.0, 0.0]
+    a = opweave.tensor([values])
+    for numbers in [
+        (9, 1, 4, 1),
+        (12, 3, 5, 1),
+        (7, 2, 3, 1),
+        (40, 9, 20, 1),
+        (6, 1, 5, 2),
+        (7, 4, 9, 3),
+        (30, 2, 14, 1),
+    ]:
+        kernel, stride, padding, dilation = numbers
+        largest, places = functional.max_pool1d(a, kernel, stride, padding, dilation, return_indices=True)
+        expected = _chosen_by_hand(values, largest.shape[-1], numbers)
+        assert list(zip(largest[0].tolist(), places[0].tolist(), strict=True)) == [each[:2] for each in expected], (
+            numbers
+        )
+        if dilation == 1:
+            means = functional.avg_pool1d(a, kernel, stride, padding)
+            assert means[0].tolist() == pytest.approx([each[2] / kernel for each in expected], rel=1e-6), numbers
+
+
+def test_the_largest_windows_there_are() -> None:
+    most = 2**31 - 1
+    for dims in (1, 2, 3):
+        a = opweave.ones([1, 2, *[4] * dims], requires_grad=True)
+        pool, largest = getattr(functional, f"avg_pool{dims}d"), getattr(functional, f"max_pool{dims}d")
+        means = pool(a, most, 1, most // 2)
+        assert means.unique().tolist() == pytest.approx([(4 / most) ** dims], rel=1e-6)
+        means.sum().backward()
+        assert a.grad.unique().tolist() == pytest.approx([4**dims / float(most) ** dims], rel=1e-5)
+        assert largest(a, most, 1, most // 2, return_indices=True)[1].unique().tolist() == [0]
+        assert pool(opweave.ones([1, 2, *[4] * dims], dtype=opweave.int64), most, 1, most // 2).count_nonzero() == 0
+
+
+def test_numbers_of_windows_have_32_bits() -> None:
+    for dims in (1, 2, 3):
+        a = opweave.ones([1, 2, *[4] * dims])
+        for number in (2**31, 2**40, 2**62):
+            with pytest.raises(RuntimeError, match="without overflow: expected numbers of 32 bits for kernel_size"):
+                getattr(functional, f"avg_pool{dims}d")(a, number, 1, number // 2)
+            for name, arguments in {
+                "stride": (2, number), "padding": (2, 1, number), "dilation": (2, 1, 0, number),
+            }.items():  # fmt: skip
+                with pytest.raises(RuntimeError, match=f"expected numbers of 32 bits for {name}"):
+                    getattr(functional, f"max_pool{dims}d")(a, *arguments)
