@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter_ns
 from types import FrameType
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from .._base.memory import memory_allocated
 from .._base.tensor_class import Tensor
 from . import overloads
 from .dispatcher import redispatch, register
+from .flops import flops_of
 from .modes import include_key
 from .op import Op
 
@@ -36,7 +37,7 @@ class Span:
     """A call that was measured: from `start` to `end`, in nanoseconds of a clock that only goes forward."""
 
     __slots__ = (
-        "end", "memory", "name", "overload", "parent", "scope", "sequence", "shapes", "stack", "start",
+        "end", "flops", "memory", "name", "overload", "parent", "scope", "sequence", "shapes", "stack", "start",
     )  # fmt: skip
 
     def __init__(self, name: str, scope: int, parent: Span | None) -> None:
@@ -50,15 +51,25 @@ class Span:
         """The lines of the user's code that it was called from, the innermost first."""
         self.memory = 0
         """Bytes that tensors hold after it and did not before."""
+        self.flops = 0
+        """Additions and multiplications, of the operators of which they are counted."""
         self.start = self.end = 0
+
+    def around(self) -> Iterator[Span]:
+        """The spans that it is within."""
+        span = self.parent
+        while span is not None:
+            yield span
+            span = span.parent
 
 
 class Recorder:
     """What one thread records between `start` and `stop`."""
 
-    def __init__(self, *, shapes: bool, memory: bool, stack: bool) -> None:
+    def __init__(self, *, shapes: bool, memory: bool, stack: bool, flops: bool = False) -> None:
         self.spans: list[Span] = []
         self._shapes, self._memory, self._stack = shapes, memory, stack
+        self.counts_flops = flops
         self.innermost: Span | None = None
         self.started = self.stopped = self.thread = 0
 
@@ -161,6 +172,8 @@ def _record(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     span.overload = "" if overload._overloadname == "default" else overload._overloadname
     try:
         result = redispatch(op, args, out, mode, below="profiler")
+        if current.counts_flops:
+            span.flops = flops_of(overload._opname, args, [each.name.removeprefix("aten::") for each in span.around()])
         first = result[0] if type(result) in (list, tuple) and result else result
         edge = first._edge if isinstance(first, Tensor) else None
         if edge is not None:

@@ -9,6 +9,8 @@ from .profiler_util import FunctionEvent, format_time
 
 _WIDTH = 12
 _GAP = "  "
+_FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
+"""Units, each a thousand times the one before."""
 
 
 class _Column(NamedTuple):
@@ -26,6 +28,7 @@ def table(
     widths: Sequence[int | None],
     header: str | None,
     memory: bool,
+    flops: bool,
     top_level_only: bool,
     time_unit: str | None,
 ) -> str:
@@ -36,7 +39,7 @@ def table(
         wanted = sort_by
         events = sorted(events, key=lambda event: getattr(event, wanted), reverse=True)
     total = sum(event.self_cpu_time_total for event in events)
-    columns = _columns(events, widths, memory, total, time_unit)
+    columns = _columns(events, widths, memory, flops, total, time_unit)
     line = "".join("-" * column.width + _GAP for column in columns)
     across = "=" * (len(line) - len(_GAP))
     lines = [] if header is None else [across, header]
@@ -54,7 +57,12 @@ def table(
 
 
 def _columns(
-    events: Sequence[Any], widths: Sequence[int | None], memory: bool, total: float, unit: str | None
+    events: Sequence[Any],
+    widths: Sequence[int | None],
+    memory: bool,
+    flops: bool,
+    total: float,
+    unit: str | None,
 ) -> list[_Column]:
     names, shapes, sources = widths
     width = _limited(max(len(event.key) for event in events) + 4, names)
@@ -75,6 +83,11 @@ def _columns(
     if any(event.input_shapes for event in events):
         size = _limited(max(len(str(event.input_shapes)) for event in events) + 4, shapes)
         columns.append(_Column("Input Shapes", size, lambda event: str(event.input_shapes)[:size]))
+    counts = [event.flops for event in events if event.flops] if flops else []
+    if counts:
+        step = min((len(str(min(counts))) - 1) // 3, len(_FLOPS) - 1)
+        number: Callable[[Any], str] = lambda event: f"{event.flops / 1000**step:8.3f}" if event.flops else "--"  # noqa: E731
+        columns.append(_Column(f"Total {_FLOPS[step]}", _WIDTH, number))
     stacks = [event.stack for event in events if event.stack]
     if stacks:
         longest = _limited(max(len(each) for stack in stacks for each in stack) + 4, sources)

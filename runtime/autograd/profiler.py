@@ -18,7 +18,12 @@ class profile:  # noqa: N801 (PyTorch's name)
         enabled (bool): measure at all?
         record_shapes (bool): keep the sizes of arguments?
         profile_memory (bool): count the bytes of tensors of the process before and after each event?
+        with_flops (bool): count the additions and multiplications of `mm`, `addmm`, `bmm`, `baddbmm`, `conv2d`, `add`
+            and `mul`? It keeps the sizes of arguments as well.
         with_stack (bool): keep the lines of code that called?
+        with_modules, use_kineto, use_device, experimental_config, custom_trace_id_callback, post_processing_timeout_s:
+            torch's, without effect here.
+        use_cpu (bool): as `enabled`.
         acc_events (bool): keep the events of earlier blocks as well when it is entered again?
 
     An operator that calls others takes its own time and theirs; so does a node of a backward pass. Entering raises
@@ -29,13 +34,25 @@ class profile:  # noqa: N801 (PyTorch's name)
         self,
         enabled: bool = True,
         *,
+        use_device: str | None = None,
         record_shapes: bool = False,
+        with_flops: bool = False,
         profile_memory: bool = False,
         with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
         acc_events: bool = False,
+        custom_trace_id_callback: Any = None,
+        post_processing_timeout_s: float | None = None,
     ) -> None:
-        self.enabled = enabled
-        self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
+        self.enabled = enabled and use_cpu
+        self.record_shapes, self.with_flops = record_shapes or with_flops, with_flops
+        self.profile_memory, self.with_stack, self.with_modules = profile_memory, with_stack, with_modules
+        self.use_device, self.use_cpu, self.experimental_config = use_device, use_cpu, experimental_config
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
         self.acc_events = acc_events
         self._recorder: profiling.Recorder | None = None
         self._events: EventList | None = None
@@ -43,7 +60,9 @@ class profile:  # noqa: N801 (PyTorch's name)
 
     def __enter__(self) -> profile:
         if self.enabled:
-            recorder = profiling.Recorder(shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack)
+            recorder = profiling.Recorder(
+                shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack, flops=self.with_flops
+            )
             recorder.start()
             if self.acc_events and self._recorder is not None:
                 self._earlier = list(self.function_events)
@@ -61,7 +80,7 @@ class profile:  # noqa: N801 (PyTorch's name)
         if recorder is None or not recorder.stopped:
             raise AssertionError("Expected profiling results")
         if self._events is None:
-            self._events = events_of(recorder, profile_memory=self.profile_memory)
+            self._events = events_of(recorder, profile_memory=self.profile_memory, with_flops=self.with_flops)
             self._events += self._earlier
         return self._events
 

@@ -39,6 +39,7 @@ class _Measured:
     self_cpu_time_total: float
     cpu_memory_usage: int
     self_cpu_memory_usage: int
+    flops: int
     overload_name: str | None
     input_shapes: Any
     stack: list[str] | None
@@ -84,6 +85,7 @@ class FunctionEvent(_Measured):
         stack (list): lines of code that it was called from, with `with_stack`; for what a node of a backward pass does
             they are those of its forward call.
         cpu_memory_usage (int): bytes that tensors hold after it and did not before, with `profile_memory`.
+        flops (int): additions and multiplications, with `with_flops`; 0: they are not counted.
         sequence_nr (int): number of the node of the graph that it belongs to; -1: none.
         scope (int): 0: an operator, 1: a node of a backward pass, 7: a block of `record_function`.
     """
@@ -103,6 +105,7 @@ class FunctionEvent(_Measured):
         self.input_shapes = [] if span.shapes is None else span.shapes
         self.stack = [] if span.stack is None else span.stack
         self.cpu_memory_usage = span.memory
+        self.flops = span.flops
         self.sequence_nr = span.sequence
         self.scope = span.scope
         self.is_user_annotation = span.scope == USER_SCOPE
@@ -141,7 +144,7 @@ class FunctionEventAvg(_Measured):
 
     def __init__(self) -> None:
         self.key = self.overload_name = self.cpu_parent = None
-        self.count = self.cpu_memory_usage = self.self_cpu_memory_usage = 0
+        self.count = self.cpu_memory_usage = self.self_cpu_memory_usage = self.flops = 0
         self.cpu_time_total = self.self_cpu_time_total = 0.0
         self.input_shapes: Any = None
         self.stack: list[str] | None = None
@@ -170,6 +173,7 @@ class FunctionEventAvg(_Measured):
         self.self_cpu_time_total += other.self_cpu_time_total
         self.cpu_memory_usage += other.cpu_memory_usage
         self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        self.flops += other.flops
 
     def __iadd__(self, other: Any) -> FunctionEventAvg:
         return self.add(other)
@@ -184,9 +188,9 @@ class FunctionEventAvg(_Measured):
 class EventList(list[Any]):
     """Events in the order in which they began, or averages of them; `str` of it is the table."""
 
-    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False) -> None:
+    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False) -> None:
         super().__init__(events)
-        self._profile_memory = profile_memory
+        self._profile_memory, self._with_flops = profile_memory, with_flops
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -217,7 +221,7 @@ class EventList(list[Any]):
             average.stack = (average.stack or [])[:group_by_stack_n]
             average.input_shapes = average.input_shapes if group_by_input_shapes else ""
             average.overload_name = average.overload_name if group_by_overload_name else ""
-        return EventList(averages.values(), profile_memory=self._profile_memory)
+        return EventList(averages.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
 
     def total_average(self) -> FunctionEventAvg:
         """Return sums over all events, under the name `Total`."""
@@ -261,6 +265,7 @@ class EventList(list[Any]):
             widths=(max_name_column_width, max_shapes_column_width, max_src_column_width),
             header=header,
             memory=self._profile_memory,
+            flops=self._with_flops,
             top_level_only=top_level_events_only,
             time_unit=time_unit,
         )
@@ -292,7 +297,7 @@ class EventList(list[Any]):
                     file.write(f"{';'.join(line.translate(replaced) for line in reversed(event.stack))} {value}\n")
 
 
-def events_of(recorder: Recorder, *, profile_memory: bool) -> EventList:
+def events_of(recorder: Recorder, *, profile_memory: bool, with_flops: bool = False) -> EventList:
     """What a recorder that was stopped has recorded."""
     thread = recorder.thread
     numbers = {id(span): number for number, span in enumerate(recorder.spans)}
@@ -302,7 +307,7 @@ def events_of(recorder: Recorder, *, profile_memory: bool) -> EventList:
             event.cpu_parent = events[numbers[id(span.parent)]]
             event.cpu_parent.cpu_children.append(event)
     _lines_of_forward_calls(events)
-    return EventList(events, profile_memory=profile_memory)
+    return EventList(events, profile_memory=profile_memory, with_flops=with_flops)
 
 
 def _lines_of_forward_calls(events: Sequence[FunctionEvent]) -> None:

@@ -136,6 +136,11 @@ class profile:  # noqa: N801 (PyTorch's name)
         record_shapes (bool): keep the sizes of arguments?
         profile_memory (bool): count the bytes of tensors of the process before and after each event?
         with_stack (bool): keep the lines of code that called?
+        with_flops (bool): count the additions and multiplications of `mm`, `addmm`, `bmm`, `baddbmm`, `conv2d`, `add`
+            and `mul`? It keeps the sizes of arguments as well.
+        with_modules (bool): noted in files of traces; torch measures modules of TorchScript alone.
+        experimental_config, execution_trace_observer, custom_trace_id_callback, post_processing_timeout_s, use_cuda:
+            torch's, without effect here.
         acc_events (bool): keep the events of all cycles, rather than of the last one?
 
     `step()` says that the next step begins. Entering raises RuntimeError where this thread is profiled already; an
@@ -155,10 +160,23 @@ class profile:  # noqa: N801 (PyTorch's name)
         record_shapes: bool = False,
         profile_memory: bool = False,
         with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
         acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        use_cuda: bool | None = None,
     ) -> None:
+        if use_cuda is not None:
+            warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
         self.activities = supported_activities() if activities is None else _read(activities)
         self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
+        self.with_flops, self.with_modules = with_flops, with_modules
+        self.experimental_config, self.execution_trace_observer = experimental_config, execution_trace_observer
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
         self.acc_events = acc_events
         self.schedule = schedule or _always
         self.record_steps = schedule is not None
@@ -220,6 +238,8 @@ class profile:  # noqa: N801 (PyTorch's name)
                 record_shapes=self.record_shapes,
                 profile_memory=self.profile_memory,
                 with_stack=self.with_stack,
+                with_flops=self.with_flops,
+                with_modules=self.with_modules,
                 acc_events=self.acc_events,
             )
         self.profiler.__enter__()
@@ -262,6 +282,8 @@ class profile:  # noqa: N801 (PyTorch's name)
             "record_shapes": int(self.record_shapes),
             "profile_memory": int(self.profile_memory),
             "with_stack": int(self.with_stack),
+            **({"with_flops": 1} if self.with_flops else {}),
+            **({"with_modules": 1} if self.with_modules else {}),
             **self._metadata,
             "traceEvents": [*_names(self.events()), *trace_events(self.events())],
             "traceName": os.fspath(path),

@@ -350,3 +350,53 @@ def test_a_hook_may_stop_it():
     assert include(0) == 0
     assert all(each.time_range.end >= each.time_range.start for each in measured.events())
     assert not any("AccumulateGrad" in each.name for each in measured.events())
+
+
+def test_flops():
+    """Twice the elements of sums for products, an element each for `add` and `mul`; what is within is counted once."""
+    a, b = opweave.ones(4, 5), opweave.ones(5, 6)
+    batch = opweave.ones(2, 4, 5), opweave.ones(2, 5, 6)
+    with profile(with_flops=True) as measured:
+        opweave.mm(a, b)
+        opweave.addmm(opweave.ones(4, 6), a, b)
+        opweave.bmm(*batch)
+        opweave.baddbmm(opweave.ones(2, 4, 6), *batch)
+        opweave.conv2d(opweave.ones(1, 2, 6, 6), opweave.ones(4, 2, 3, 3), padding=1, stride=2)
+        opweave.conv2d(opweave.ones(1, 4, 6, 6), opweave.ones(4, 2, 3, 3), groups=2)
+        opweave.add(a, 1)
+        opweave.mul(a, a)
+        opweave.exp(a)
+    averages = measured.key_averages()
+    assert {each.key.removeprefix("aten::"): each.flops for each in averages if each.flops} == {
+        "mm": 240, "addmm": 240, "bmm": 480, "baddbmm": 480, "conv2d": 1296 + 2304, "add": 20, "mul": 20,
+    }  # fmt: skip
+    lines = averages.table(row_limit=-1).splitlines()
+    assert lines[1].split("  ")[-2].strip() == "Total FLOPs"
+    last = {line.split()[0]: line.split()[-1] for line in lines[3:-2]}
+    assert (last["aten::conv2d"], last["aten::exp"]) == ("3600.000", "--")
+    assert next(each for each in measured.events() if each.name == "aten::mm").input_shapes == [[4, 5], [5, 6]]
+    with profile(with_flops=True) as measured:
+        opweave.mm(opweave.ones(40, 50), opweave.ones(50, 60))
+    table = measured.key_averages().table()
+    assert ("Total KFLOPs" in table, "240.000" in table) == (True, True)
+    with profile() as measured:
+        opweave.mm(a, b)
+    assert "FLOPs" not in measured.key_averages().table()
+
+
+def test_arguments_of_torch(tmp_path):
+    with profile(
+        with_flops=True, with_modules=True, experimental_config=None, execution_trace_observer=None,
+        custom_trace_id_callback=None, post_processing_timeout_s=None,
+    ) as measured:  # fmt: skip
+        opweave.ones(2).exp()
+    measured.export_chrome_trace(str(tmp_path / "trace.json"))
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    assert (trace["with_flops"], trace["with_modules"], measured.with_modules) == (1, 1, True)
+    with autograd_profiler.profile(with_flops=True, use_kineto=True, use_device=None, with_modules=True) as measured:
+        opweave.mm(opweave.ones(2, 3), opweave.ones(3, 2))
+    assert [each.flops for each in measured.function_events if each.flops] == [24]
+    with autograd_profiler.profile(use_cpu=False) as measured:
+        opweave.ones(2)
+    with pytest.warns(FutureWarning, match="`use_cuda` is deprecated"):
+        profile(use_cuda=False)
