@@ -13,6 +13,7 @@ from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import check_placement, memory_order
+from .._base.warn import warn
 from .._C import lib
 from .._handle import invoke, produce, with_keys
 from . import composite, strided_views
@@ -93,8 +94,15 @@ def producer(op: Op) -> Any:
 def _produced(op: Op, out: Any, sizes: Any, dtype: Any, *numbers: Any) -> Any:
     """The same for sizes of any kind of integers, and for `out`."""
     sizes = integers(op.name, "size", sizes)
-    if op.out == "same_count" and out is not None and prod(sizes) == out.numel():
-        sizes = list(out.shape)
+    if op.out == "same_count" and out is not None:
+        if prod(sizes) == out.numel():
+            sizes = list(out.shape)
+        elif op.name == "arange" and out.numel():  # torch warns of no other sequence, as their counts are not computed
+            warn(
+                f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not "
+                f"match the computed number of elements {sizes[0]}. Note that this may occur as a result of rounding "
+                f"error. The out tensor will be resized to a tensor of shape ({sizes[0]},)."
+            )
     return produce(op.index, out, _standard_dtype(op), sizes, dtype, *numbers)
 
 

@@ -474,3 +474,10 @@ REFUSALS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_refusals(call: Callable[[], Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_means_of_volumes_have_channels_last() -> None:
+    volumes = L.quantize_per_tensor(L.arange(128.0).view(1, 2, 4, 4, 4), 0.5, 3, L.quint8)
+    means = F.avg_pool3d(volumes, 2)
+    assert (means.shape, means.stride()) == ((1, 2, 2, 2, 2), (16, 1, 8, 4, 2))
+    assert means.dequantize()[0, 0, 0, 0].tolist() == [10.5, 12.5]

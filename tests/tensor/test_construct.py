@@ -291,3 +291,17 @@ def test_asarray_changes_leaves_that_it_shares() -> None:
     assert leaf.requires_grad
     assert opweave.asarray(leaf, requires_grad=False) is leaf
     assert not leaf.requires_grad
+
+
+def test_a_range_that_is_written_to_another_number_of_elements() -> None:
+    for out, text in [
+        (opweave.empty(2), r"shape \[2\] is 2 .* elements 4.*\(4,\)"),
+        (opweave.empty(2, 1), r"\[2, 1\]"),
+    ]:
+        with pytest.warns(UserWarning, match=text):
+            assert opweave.arange(4, out=out).tolist() == [0, 1, 2, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert opweave.arange(4, out=opweave.empty(0)).tolist() == [0, 1, 2, 3]
+        assert opweave.arange(4, out=opweave.empty(2, 2)).tolist() == [[0, 1], [2, 3]]
+        assert opweave.arange(0, 2.5, dtype=opweave.int64).tolist() == [0, 1]

@@ -14,6 +14,7 @@ from ..._base.dtypes import EXPORTS
 from ..._base.handles import shape_of, strides_of
 from ..._base.sequences import remade
 from ..._base.tensor_class import Tensor
+from ..._base.types import channels_last_3d
 from ..._dispatch.dispatcher import redispatch, register
 from ..._dispatch.infer import infer
 from ..._dispatch.op import INPLACE, NEW, Op
@@ -153,6 +154,8 @@ def _averages(op: Op, args: Sequence[Any], like: Any) -> Any:
     """The operator of distances from the zero point; results are at these distances from it."""
     _check_one_scale(op, own_quantizer(like))
     result = redispatch(op, _each(args, distances), None, NEW, below="quantized")
+    if op.name == "nn_avg_pool3d" and like.dim() == 5:  # as the kernels of torch make it
+        result = result.contiguous(memory_format=channels_last_3d)
     return _wrapped(result, lambda each: with_distances(each, like) if each.dtype is _FLOAT32 else each)
 
 
