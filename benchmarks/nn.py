@@ -49,12 +49,12 @@ def _call(function: Callable[..., Any], tensors: list[Any], recorded: bool) -> C
     return run
 
 
-def convolution(library: Any, row: tuple[Any, ...], batch: int, recorded: bool) -> Callable[[], Any]:
+def convolution(library: Any, row: tuple[Any, ...], batch: int, recorded: bool, order: str) -> Callable[[], Any]:
     _, channels, size, results, kernel, stride, padding, groups = row
-    x = _numbers(library, batch, channels, size, size, recorded=recorded)
-    weight = _numbers(library, results, channels // groups, kernel, kernel, recorded=recorded)
-    call = partial(library.conv2d, stride=stride, padding=padding, groups=groups)
-    return _call(call, [x, weight], recorded)
+    shapes = (batch, channels, size, size), (results, channels // groups, kernel, kernel)
+    format = getattr(library, order)
+    tensors = [_numbers(library, *shape).to(memory_format=format).requires_grad_(recorded) for shape in shapes]
+    return _call(partial(library.conv2d, stride=stride, padding=padding, groups=groups), tensors, recorded)
 
 
 LAYERS: tuple[tuple[str, tuple[int, ...], Callable[[Any], Callable[..., Any]]], ...] = (
@@ -83,8 +83,11 @@ def rows(lib: Libraries) -> Iterator[measure.Figure]:
     for recorded, ending in ((False, ""), (True, ", and back")):
         for batch in (1, 8):
             for row in CONVOLUTIONS:
-                make = partial(convolution, row=row, batch=batch, recorded=recorded)
+                make = partial(convolution, row=row, batch=batch, recorded=recorded, order="contiguous_format")
                 yield from lib.run(f"{row[0]}, batch {batch}{ending}", make, None, 2.0)
+        for row in CONVOLUTIONS:
+            make = partial(convolution, row=row, batch=8, recorded=recorded, order="channels_last")
+            yield from lib.run(f"{row[0]}, batch 8, channels last{ending}", make, None, 2.0)
         for name, shape, function in LAYERS:
             make = partial(layer, shape=shape, make=function, recorded=recorded)
             yield from lib.run(f"{name}{ending}", make, None, 1.0)
