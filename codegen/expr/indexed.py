@@ -121,6 +121,8 @@ class Scope:
     indexed: Mapping[str, Indexed] = field(default_factory=lambda: MappingProxyType({}))
     """Those that have variables in brackets."""
     tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
+    unknown: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Names that are not known here, and what to do."""
 
     @property
     def readable(self) -> tuple[str, ...]:
@@ -257,6 +259,8 @@ class _IndexReader(Reader):
             return self._wrong(f"'{name}' is a table, of which an expression sees numbers", span, f"{name}[...]")
         if name in self.scope.tensors:
             return self._wrong(f"'{name}' is a tensor, and an expression sees elements", span, f"{name}[...]")
+        if name in self.scope.unknown and name not in (self.names or ()):
+            return self._wrong(f"unknown name '{name}'", span, self.scope.unknown[name])
         return super()._name(name, span)
 
     # ---- calls
@@ -276,6 +280,9 @@ class _IndexReader(Reader):
             help = {"max": "of two numbers it is maximum(a, b)", "min": "of two numbers it is minimum(a, b)"}
             example = f"{called.id}(value for i in range(n))"
             return self._wrong(f"'{called.id}' reduces a generator", span, help.get(called.id, example))
+        if called.id == "mean":
+            example = "sum(value for i in range(n)) / n"
+            return self._wrong("unknown reduction 'mean'", span, f"it is {example}, and {{mean: value}} of places")
         if called.id in random.FUNCTIONS and not node.keywords:
             if len(node.args) < 2:
                 return self._wrong(f"'{called.id}' takes a key and positions", span, f"{called.id}(key, y, x)")

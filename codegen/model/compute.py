@@ -12,7 +12,7 @@ from types import MappingProxyType
 from ..dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
 from ..errors import Span
 from ..expr import Apply, Expr, Literal, Name, applications, names
-from ..expr.affine import Index, index
+from ..expr.affine import ONE, ZERO, Index, index
 from ..expr.atoms import Atom, Atoms, Fold, Integer, Named, Range, Read, settled, within
 from ..expr.functions import ROWS
 from ..expr.functions.lists import ITEM
@@ -316,6 +316,20 @@ class Compute:
             least, greatest = least + found[0], greatest + found[1]
         divisor = int(index.divisor.value)
         return (least // divisor, greatest // divisor) if divisor > 0 else None
+
+    def is_never_inside(self, read: Read, dim: int) -> bool:
+        """Is every value of an index known to lie outside, where that leads nowhere?"""
+        affine = self.index(read.indices[dim]).affine
+        leads = self.outside.get(read.tensor) in (Border.NEAREST, Border.WRAP, Border.REFLECT)
+        if affine is None or leads or self.index(read.indices[dim]).divisor != ONE:
+            return False
+        signs = [factor.value for _, factor in affine.factors if isinstance(factor, Literal)]
+        first = [self.ranges[name].first for name in affine.variables if name in self.ranges]
+        if len(signs) < len(affine.factors) or any(each != ZERO for each in first):
+            return False
+        if isinstance(affine.rest, Literal):
+            return affine.rest.value < 0 and all(each < 0 for each in signs) and bool(signs)
+        return all(each > 0 for each in signs) and self._is_size(affine.rest, read.tensor, dim - len(read.indices))
 
     def _ends_of(self, variable: str) -> tuple[int, int] | None:
         if variable in self.ranges:

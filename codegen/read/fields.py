@@ -99,7 +99,9 @@ class Fields:
         for key in owner.keys:
             if key.value not in names:
                 message = f"unknown {what} '{key.value}'" + (f" of '{where}'" if where else "")
-                self.report(key.span, message, suggest(key.value, names))
+                is_rest = any(key.value.count(end) > key.value.count(begin) for begin, end in ("()", "[]"))
+                help = "a comma in braces ends a text: quote all of it" if is_rest else suggest(key.value, names)
+                self.report(key.span, message, help)
 
     def words(self, key: str, owner: Mapping | None = None) -> tuple[Scalar, ...]:
         """A word or a list of words."""

@@ -244,9 +244,13 @@ def _object(
     return None
 
 
+_MISTAKES = ("-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+"""Of what compilers only warn about in C bodies, what is never meant."""
+
+
 def _arguments(toolchain: Toolchain, job: Job) -> list[str]:
     definitions = (f"-DOW_LEVEL={job.level}", "-DOW_ONE_LEVEL", "-DOW_DESCRIPTOR")
-    return [*toolchain.arguments, *toolchain.levels[job.level], *definitions]
+    return [*toolchain.arguments, *_MISTAKES, *toolchain.levels[job.level], *definitions]
 
 
 def _run(command: Sequence[str]) -> str:

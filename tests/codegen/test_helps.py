@@ -34,6 +34,14 @@ def entry(body: str, func: str = "f(Tensor self) -> Tensor", more: str = "") -> 
             "- func: f(Tensor self) -> Tensor\n  doc: this: that\n",
             "a text with ': ' in it needs quotes, or a block scalar ('key: |')",
         ),
+        (
+            entry("compute:\n    value[x]: self[x + 1]\n    outside: wrap"),
+            "size: {x: self.size(-1)}",
+        ),
+        (
+            entry("compute:\n    value[x]: self[x + 1]\n    size: {x: 3}\n    outside: edge"),
+            "it is called 'nearest' here",
+        ),
         (entry("elementwise: {self + 1}"), "braces make a mapping: write the expression without them"),
         (
             entry("elementwise: y = self"),

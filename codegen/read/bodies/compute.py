@@ -19,6 +19,7 @@ from ...expr.indexed import SHAPE, Indexed, Scope, chosen, free_names, outside_o
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers, type_of
 from ...expr.tables import Table
+from ...expr.tree import NOWHERE
 from ...expr.typed import Const
 from ...expr.typed import names as typed_names
 from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size, uniform_name
@@ -27,7 +28,7 @@ from ...model.places import Places
 from ...model.recurrence import OrderError, order, own_reads
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
-from ...source import Scalar, Sequence
+from ...source import Node, Scalar, Sequence
 from ...source.text import to_yaml
 from ..fields import Entry
 from ..reserved import argument_reason
@@ -36,6 +37,15 @@ from .shared import report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
 KEYS = ("require", "let", "size", "outside")
+FOREIGN_RULES = {
+    **dict.fromkeys(("mirror", "reflect_101", "reflect101"), "reflect"),
+    **dict.fromkeys(("edge", "replicate", "clamp", "border", "clip"), "nearest"),
+    **dict.fromkeys(("circular", "periodic", "torus", "cyclic", "grid-wrap"), "wrap"),
+    **dict.fromkeys(("zeros", "zero", "constant"), "0"),
+    **dict.fromkeys(("ignore", "drop", "none"), "skip"),
+    "raise": "error",
+}
+"""What borders are called elsewhere."""
 _MAX_PARTS = 200_000
 """Of an expression in which names of `let` are written out; a random number has 12,000."""
 _Numbered = Mapping[tuple[int, ...], Scalar]
@@ -81,6 +91,8 @@ class Reader:
         self.indexed_lets: dict[str, Indexed] = {}
         self.uniforms: dict[str, Geometry] = {}
         self.tables: dict[str, Table] = {}
+        self.later: Mapping[str, str] = {}
+        """The names of `let` that are not known yet, and why."""
         self.broken: set[str] = set()
         self.used: set[str] = set()
         """Arguments that the body uses."""
@@ -89,6 +101,9 @@ class Reader:
         """The body, unless something is wrong with it."""
         before = len(self.entry.diagnostics)
         body = self._read()
+        if body is not None and len(self.entry.diagnostics) == before:
+            self._check_let_is_used()
+            self._check_positions(body)
         return body if len(self.entry.diagnostics) == before else None
 
     def _read(self) -> Compute | None:
@@ -193,9 +208,8 @@ class Reader:
             match = _RESULT.fullmatch(key.value)
             if match is None:
                 if key.value not in KEYS:
-                    entry.report(
-                        key.span, f"unknown key '{key.value}' of 'compute'", f"{expected[0]}[y, x]: expression"
-                    )
+                    known = ", ".join((f"{expected[0]}[y, x]", *KEYS))
+                    entry.report(key.span, f"unknown key '{key.value}' of 'compute'", f"known keys: {known}")
                 continue
             if match[1] not in expected:
                 entry.report(key.span, f"the schema has no result '{match[1]}'", ", ".join(expected))
@@ -260,7 +274,7 @@ class Reader:
         if self.broken.intersection(_WORD.findall(text.value)):
             return None  # the definition of such a name has to be corrected first
         known = (*self.scope, *self.local_lets, *(each.name for each in self.entry.scalars))
-        scope = Scope(self.tensors, (*self.variables, *own), known, self.indexed_lets, self.tables)
+        scope = Scope(self.tensors, (*self.variables, *own), known, self.indexed_lets, self.tables, self.later)
         tree = self.entry.located(
             text, lambda value: read_expression(value, scope, self.atoms, self.entry.expressions.own, text)
         )
@@ -295,6 +309,7 @@ class Reader:
         ranges = frozenset(_RANGE.findall(to_yaml(self.node)))
         for key in () if node is None else node.keys:
             assert node is not None
+            self.later = self._not_yet(node, key)
             name, own = self._let_name(key)
             value = node.get(key.value)
             if isinstance(value, (MappingNode, Sequence)):
@@ -319,6 +334,17 @@ class Reader:
                 self.scope[name] = geometry.dtype
                 self.uniform_lets.append((name, geometry))
                 self._note(geometry)
+        self.later = {}
+
+    def _not_yet(self, node: MappingNode, defined: Scalar) -> Mapping[str, str]:
+        """The names that the definition of one cannot use."""
+        words = [each.value.partition("[")[0] for each in node.keys]
+        place = node.keys.index(defined)
+        later = dict.fromkeys(words[place + 1 :], "it is defined below: move it up, as names know those above them")
+        return {
+            **later,
+            words[place]: "it would be defined by itself: reductions and scans with a state repeat steps",
+        }
 
     def _table(self, key: Scalar, name: str | None, own: tuple[str, ...] | None, node: MappingNode | Sequence) -> None:
         if own is not None:
@@ -460,9 +486,8 @@ class Reader:
                 None,
             )
             if place is None:
-                self.entry.report(
-                    self.node.span, f"the number of positions of '{name}' is not known", f"size: {{{name}: ...}}"
-                )
+                message = f"the number of positions of '{name}' is not known"
+                self.entry.report(self.node.span, message, f"size: {{{name}: {_likely_size(name, given)}}}")
                 return None
             sizes.append((name, Size(None, *place)))
         return tuple(sizes)
@@ -479,17 +504,55 @@ class Reader:
             text = self.entry.text(self.node, "outside")
             texts = dict.fromkeys(self.tensors, text) if text is not None else {}
         rules = {name: self._rule(text) for name, text in texts.items() if text is not None}
-        return MappingProxyType({name: rule for name, rule in rules.items() if rule is not None})
+        return MappingProxyType(rules)
 
-    def _rule(self, text: Scalar) -> Outside | None:
+    def _rule(self, text: Scalar) -> Outside:
         words: dict[str, Outside] = {each.value: each for each in (*Border, *End)}
         if text.value in words:
             return words[text.value]
         try:
             return float(text.value)
         except ValueError:
-            self.entry.known("rule", text, words)
-            return None
+            if text.value.lower() in FOREIGN_RULES:
+                help = f"it is called '{FOREIGN_RULES[text.value.lower()]}' here"
+                self.entry.report(text.span, f"unknown rule '{text.value}'", help)
+            else:
+                self.entry.known("rule", text, words)
+            return Border.ERROR  # so that indices outside are no further mistake
+
+    def _check_let_is_used(self) -> None:
+        """A name of 'let' stands in some other text of the body."""
+        node = self.node.get("let")
+        texts = [each for key, value in self.node.items if key.value != "let" for each in _texts(key, value)]
+        lets = node.items if isinstance(node, MappingNode) else ()
+        for key, _ in lets:
+            name = key.value.partition("[")[0]
+            others = [each for other, value in lets if other is not key for each in _texts(None, value)]
+            if not any(name in _WORD.findall(each) for each in (*texts, *others)):
+                self.entry.report(key.span, f"the name '{name}' of 'let' is not used", "leave it out")
+
+    def _check_positions(self, body: Compute) -> None:
+        """Positions are integers, and may lie inside."""
+        env = body.env({each.name: FLOAT64 for each in self.entry.scalars}, FLOAT64)
+        reported: set[Span] = set()
+        for read in body.reads.values():
+            for dim, tree in enumerate(read.indices):
+                span = self._place(body, tree.span if tree.span != NOWHERE else read.span)
+                if span in reported:
+                    continue
+                try:
+                    dtype = type_of(tree, env).dtype
+                except ExpressionError:
+                    continue  # which is reported where it is checked
+                if dtype.is_floating:
+                    message = f"index {dim} of '{read.tensor}' is {dtype}, and a position is an integer"
+                    help = "'//' divides integers; int(x) drops the fraction, int(floor(x)) rounds down"
+                elif body.is_never_inside(read, dim):
+                    message, help = f"index {dim} of '{read.tensor}' never lies inside", "indices count from 0"
+                else:
+                    continue
+                reported.add(span)
+                self.entry.report(span, message, help)
 
     def _check_bounds(self, body: Compute) -> None:
         """What bounds are made of is known where their loop begins."""
@@ -557,6 +620,29 @@ def _at(trees: Mapping[tuple[int, ...], Expr], known: tuple[int, ...]) -> Expr:
         return trees[known]
     size = 1 + max(place[len(known)] for place in trees if place[: len(known)] == known)
     return chosen(_PLACE.format(len(known)), [_at(trees, (*known, place)) for place in range(size)])
+
+
+def _likely_size(variable: str, reads: Iterable[Read]) -> str:
+    """The size of the first dimension whose index the variable is part of."""
+    for each in reads:
+        for dim, index in enumerate(each.indices):
+            if variable in names(index):
+                return f"{each.tensor}.size({dim - len(each.indices)})"
+    return "..."
+
+
+def _texts(key: Scalar | None, node: Node) -> Iterator[str]:
+    """All texts of a node, and of its key."""
+    if key is not None:
+        yield key.value
+    if isinstance(node, Scalar):
+        yield node.value
+    elif isinstance(node, MappingNode):
+        for inner, value in node.items:
+            yield from _texts(inner, value)
+    else:
+        for each in node:
+            yield from _texts(None, each)
 
 
 def _named(tree: Expr) -> Iterator[Name]:

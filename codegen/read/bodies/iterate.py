@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...expr import names
+from ...expr import Literal, names
 from ...model.operator import Expression, Iteration
 from ...source import Mapping, Scalar
 from ..fields import Entry, lacks
@@ -58,4 +58,6 @@ def _bound(entry: Entry, text: Scalar) -> Expression | None:
         if found is not None and argument.name in names(found.tree):
             message = f"the bound of a loop is one for all elements: '{argument.name}' is a tensor"
             entry.report(text.span, message, "a number or a parameter; 'while' may end the loop of an element before")
+    if found is not None and isinstance(found.tree, Literal) and found.tree.value != int(found.tree.value):
+        entry.report(text.span, f"{found.tree.value} rounds: 'times' is a whole number", "an integer")
     return found

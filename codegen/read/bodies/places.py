@@ -92,7 +92,7 @@ class PlacesReader(Reader):
             return tuple(each for each in found if each is not None)
 
         body = self._body(results, require, tuple(index for each in known for index in each), places)
-        if body is not None:
+        if body is not None and not self.entry.diagnostics.mistakes:
             self._check_integers(body)
         return body
 

@@ -17,6 +17,7 @@ EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
 REDUCTIONS = ("sum", "max", "min")
 _RESULTS = tuple(extent.value for extent in Extent)
 _KEYS = ("let", *_RESULTS, "per_row", "per_place", "degrees", "dtype")
+_CALLED = re.compile(r"\b(sum|max|min|mean)\(([^()]*)\)")
 _WORD = re.compile(r"\w+")
 
 _Outputs = tuple[tuple[Extent, Expression], ...]
@@ -87,9 +88,19 @@ class _Reader:
         if reason is not None or key.value in (*self.known, *self.elements):
             entry.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
         node = named.get(key.value)
+        called = _CALLED.search(node.value) if isinstance(node, Scalar) else None
+        if called is not None and isinstance(node, Scalar):
+            reduction = "sum" if called[1] == "mean" else called[1]
+            then = ", and then total / count" if called[1] == "mean" else ""
+            help = f"a name of its own: total: {{{reduction}: {called[2]}}}{then}"
+            entry.report(node.span_at(called.start(), len(called[0])), f"'{called[1]}' is a key, not a function", help)
+            return None
         if not isinstance(node, Mapping):
             value = self._expression(node, self.known)
             return None if value is None else Let(key.value, value, None)
+        if "mean" in node:
+            entry.report(node.keys[0].span, "unknown reduction 'mean'", "total: {sum: self}, and then total / count")
+            return None
         entry.known_keys(node, REDUCTIONS, "reduction")
         if len(node.keys) != 1:
             entry.report(node.span, f"{len(node.keys)} reductions in one variable", "{sum: expression}")
