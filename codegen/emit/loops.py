@@ -57,7 +57,7 @@ def nest(operator: Operator) -> str | None:
         return _text(_fold(operator, body, dtype))
     if isinstance(body, Rows):
         return _text(_rows(operator, body, dtype))
-    if isinstance(body, Composite) and body.loops is not None:
+    if isinstance(body, Composite) and body.loops is not None and body.loops.places:
         return _text(shown.nest(operator, body.loops, dtype))
     if isinstance(body, Compute):
         return _text(shown.nest(operator, body, dtype))

@@ -112,6 +112,21 @@ for (int64_t i = 0; i < count; i++) {
     result[i] = slope * i;
 }""",
     """\
+- func: backwards(Tensor self, *, Scalar decay=0.5) -> Tensor
+  doc: D.
+  compute:
+    value[..., t, k]: self[..., t, k] + decay * value[..., t + 1, k]
+    outside: {value: 0}
+  dtypes: floating
+  derivatives: none
+""": """\
+/* all positions of the dimensions in front; elements follow each other in this order */
+for (int64_t t = self.size(-2) - 1; t >= 0; t--) {
+    for (int64_t k = self.size(-1) - 1; k >= 0; k--) {
+        result[..., t, k] = self[..., t, k] + decay * result[..., t + 1, k];
+    }
+}""",
+    """\
 - func: doubled(Tensor self) -> Tensor
   doc: D.
   composite: return self + self
@@ -125,3 +140,23 @@ def test_loops(entry: str, expected: str | None, tmp_path: Path) -> None:
     (tmp_path / "ops.yaml").write_text(entry)
     (operator,) = library.read(tmp_path / "ops.yaml")
     assert loops.nest(operator) == expected
+
+
+def test_loops_of_stages(tmp_path: Path) -> None:
+    """Those of the operators that compute them; the one that calls these has none."""
+    entry = """\
+- func: softmax(Tensor self) -> Tensor
+  doc: D.
+  compute:
+    let:
+      top: max(self[i, k] for k in range(self.size(1)))
+      total: sum(exp(self[i, k] - top) for k in range(self.size(1)))
+    value[i, j]: exp(self[i, j] - top) / total
+  dtypes: floating
+  derivatives: none
+"""
+    (tmp_path / "ops.yaml").write_text(entry)
+    found = {each.name: loops.nest(each) for each in library.read(tmp_path / "ops.yaml")}
+    assert found.pop("softmax") is None
+    assert "result[i, j] = ow_expf(self[i, j] - top[i]) / total[i];" in (found["softmax_value"] or "")
+    assert all(nest is not None and nest.count("for (") == 2 for nest in found.values())

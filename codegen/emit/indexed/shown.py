@@ -18,6 +18,7 @@ from ...model.computation import computed_dtype
 from ...model.compute import Compute, Size
 from ...model.operator import Operator
 from ...model.places import Places
+from ...model.recurrence import order
 from ...model.unrolled import by_position
 
 _START = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
@@ -36,6 +37,7 @@ class _Nest:
     def __init__(self, operator: Operator, body: Compute, dtype: DType) -> None:
         self.outputs = [computed_dtype(operator, body, index, dtype) for index in range(len(body.results))]
         self.labels = [label or "result" for label in operator.labels]
+        self.own = {each.name: label for each, label in zip(body.results, self.labels, strict=False) if body.own}
         self.body = body if body.places else by_position(body)
         self.dtype = dtype
         self.env = dict(self.body.env({each.name: dtype for each in operator.params}, dtype))
@@ -47,7 +49,9 @@ class _Nest:
 
     def lines(self) -> Iterator[str]:
         front = "all positions of the dimensions in front; " if self.body.batched or self.body.over_batch else ""
-        shared = "terms are combined in this order" if self.body.places else "threads share the lines"
+        found = order(self.body)
+        shared = "threads share the lines" if found is None else "elements follow each other in this order"
+        shared = "terms are combined in this order" if self.body.places else shared
         yield f"/* {front}{shared} */"
         for name, tree in self.body.let:
             if not tree.dtype.is_list:
@@ -58,7 +62,10 @@ class _Nest:
             yield f"static const {kind} {name}{sizes} = {{{', '.join(map(str, table.numbers))}}};"
         loops = [each for each in self.body.variables if self.texts[each[0]] != _FRONT]
         for name, size in loops:
-            yield _loop(name, "0", self._extent(size))
+            if found is not None and found.descending and self.body.names.index(name) >= found.independent:
+                yield f"for (int64_t {name} = {self._extent(size)} - 1; {name} >= 0; {name}--) {{"
+            else:
+                yield _loop(name, "0", self._extent(size))
         for index, each in enumerate(self.body.results):
             yield from self._result(index, each.tree)
         yield from "}" * len(loops)
@@ -104,7 +111,7 @@ class _Nest:
                     *([_FRONT] if atom.batched else []),
                     *map(self._words, atom.indices),
                 ]
-                self.texts[name] = f"{atom.tensor}[{', '.join(places)}]"
+                self.texts[name] = f"{self.own.get(atom.tensor, atom.tensor)}[{', '.join(places)}]"
             elif isinstance(atom, Integer):
                 self.texts[name] = f"(int64_t)({self._emit(atom.value, self.dtype).value})"
 
