@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
-from ..expr.affine import ONE, ZERO, Affine, Index, product, total, tree_of
+from ..expr.affine import ONE, ZERO, Affine, Index, affine, product, total, tree_of
 from ..expr.atoms import Atom, Atoms, Carrier, Fold, Free, Range, Read
 from ..expr.geometry import Geometry
 from ..expr.indexed import conjuncts
@@ -230,7 +230,14 @@ class Adjoint:
             atom = replace(atom, indices=atom.indices[1:], batched=True)
         elif isinstance(atom, Read) and self.flat and atom.batched:
             atom = replace(atom, indices=(Name(_POSITION), *atom.indices), batched=False)
-        return atom
+        return replace(atom, indices=tuple(map(self._shortened, atom.indices))) if isinstance(atom, Read) else atom
+
+    def _shortened(self, tree: Expr) -> Expr:
+        """The index, in which numbers of steps there and back are none."""
+        uniform = frozenset(self.uniforms)
+        found = affine(tree, names(tree) - uniform - self.atoms.named.keys(), uniform)
+        short = tree if found is None else tree_of(found)
+        return short if _length(short) < _length(tree) else tree
 
     def _carried(self, tree: Expr) -> Expr:
         """An expression of the old body in terms of positions of the gradient and of the variables that are left."""
@@ -281,11 +288,24 @@ class Adjoint:
     def _solution(self, affine: Affine, chosen: str, goal: Expr, kept: list[Expr]) -> Expr:
         others = Affine(tuple(each for each in affine.factors if each[0] != chosen), affine.rest)
         rest, factor = tree_of(others), affine.factor(chosen)
-        numerator = goal if rest == ZERO else Apply("sub", (goal, rest))
+        numerator = _without(goal, rest)
         if factor == ONE:
             return numerator
         kept.append(Apply("eq", (Apply("remainder", (numerator, factor)), ZERO)))
         return Apply("floor_divide", (numerator, factor))
+
+
+def _length(tree: Expr) -> int:
+    return 1 + sum(map(_length, tree.children))
+
+
+def _without(goal: Expr, rest: Expr) -> Expr:
+    """The difference, a sum where a negative number is taken away."""
+    if isinstance(rest, Literal) and rest.value < 0:
+        return Apply("add", (goal, Literal(-int(rest.value))))
+    if isinstance(rest, Apply) and rest.function == "neg":
+        return Apply("add", (goal, rest.args[0]))
+    return goal if rest == ZERO else Apply("sub", (goal, rest))
 
 
 def is_identity(body: Compute, tensor: str) -> bool:
