@@ -31,7 +31,11 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
             elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
                 diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
         chosen.update(operator.shortcuts.values())
-        texts = [derivative.formula or "" for derivative in operator.derivatives.values()]
+        texts = [
+            each or ""
+            for derivative in operator.derivatives.values()
+            for each in (derivative.formula, derivative.grads)
+        ]
         if isinstance(operator.body, Composite):
             texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))

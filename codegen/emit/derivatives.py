@@ -115,6 +115,8 @@ class NodeClass:
     """Gradients of which `grad` is one that there is."""
     is_complex: str
     """Python condition that is true for calls with complex numbers."""
+    replaced: tuple[str, str] | None
+    """The gradients by the results, and what stands for them in the formulas."""
 
     @property
     def in_order(self) -> list[GradFormula]:
@@ -240,7 +242,16 @@ def _derived(
         first_grad=_optional_grads(operator) if isinstance(body, Elementwise) and len(operator.labels) > 1 else (),
         takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),
+        replaced=_replaced(operator),
     )
+
+
+def _replaced(operator: Operator) -> tuple[str, str] | None:
+    texts = [each.grads for each in operator.derivatives.values() if each.grads is not None]
+    if not texts:
+        return None
+    names = [name.partition("=")[0] for name in _grads(operator)]
+    return ", ".join(names), formulas.grads(operator, texts[0]).text or ""
 
 
 _SAVED_FACTS = {"shape": "sym_sizes"}

@@ -205,7 +205,15 @@ def read(
     if in_language and len(operator.labels) > 1:
         return _of_results(operator, derivative, same)
     text = guards.guarded(operator, derivative, cache) if in_language else derivative.formula
-    return Formula(None) if text is None else _read(operator, text, same, in_language)
+    if text is None:
+        return Formula(None)
+    found = _read(operator, text, same, in_language)
+    return found if derivative.grads is None else found.joined(grads(operator, derivative.grads))
+
+
+def grads(operator: Operator, text: str) -> Formula:
+    """What stands for the gradients by the results."""
+    return _read(operator, text, {}, False)
 
 
 def _of_results(operator: Operator, derivative: Derivative, same: Mapping[str, Operator]) -> Formula:

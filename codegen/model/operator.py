@@ -363,6 +363,8 @@ class Derivative:
     """Is it Python that calls an operator, although the family's formulas are expressions?"""
     place: int | None = None
     """Of a formula that gives several gradients at once, and is that of each: which of them."""
+    grads: str | None = None
+    """Python of what stands for the gradients by the results in the formulas of all inputs, and is computed once."""
 
     @property
     def formula(self) -> str | None:

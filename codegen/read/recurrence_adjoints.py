@@ -56,11 +56,11 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
         return
     step, *others = adjoints.follow(step, diagnostics) or ()
     call = adjoints.plain_call(step, opened, through, {values: "result", shape_argument(values): "result.shape"})
-    names = {"grad": call, values: "result"}
-    formulas = {name: _with_names(step.derivatives[name], names) for name in automatic}
+    formulas = {name: _with_names(step.derivatives[name], {values: "result"}) for name in automatic}
+    formulas = {name: replace(each, grads=call) if _uses_grad(each) else each for name, each in formulas.items()}
     operator = replace(operator, derivatives=MappingProxyType({**operator.derivatives, **formulas}))
     yield operator
-    if not _calls(operator, through.name):
+    if not any(each.grads for each in formulas.values()):
         return
     if depth == 1:  # what is left are gradients of the last order
         yield from (adjoints.constant(each, first) for each in others if _calls(operator, each.name))
@@ -90,6 +90,10 @@ def _with_names(derivative: Derivative, names: Mapping[str, str]) -> Derivative:
     if derivative.text == "none":
         return derivative
     return replace(derivative, text=ast.unparse(Replaced().visit(ast.parse(derivative.text, mode="eval"))))
+
+
+def _uses_grad(derivative: Derivative) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == "grad" for each in ast.walk(ast.parse(derivative.text)))
 
 
 def _calls(operator: Operator, name: str) -> bool:
