@@ -53,7 +53,7 @@ class Adjoint:
         self.old = body
         self.target = target
         self.grad = grad_name(body)
-        self.to = _TO[body.names[:1] == (_TO[0].format(0),)]
+        self.to = _to(body)
         self.atoms = Atoms()
         self.carrier = Carrier(body.atoms, self.atoms, self._placed)
         self.flat = body.batched and not body.is_batched(target)
@@ -293,6 +293,15 @@ class Adjoint:
             return numerator
         kept.append(Apply("eq", (Apply("remainder", (numerator, factor)), ZERO)))
         return Apply("floor_divide", (numerator, factor))
+
+
+def _to(body: Compute) -> str:
+    return _TO[body.names[:1] == (_TO[0].format(0),)]
+
+
+def positions(body: Compute) -> tuple[str, ...]:
+    """The variables of the gradient by a tensor of as many dimensions as the results have."""
+    return tuple(map(_to(body).format, range(len(body.names))))
 
 
 def _length(tree: Expr) -> int:

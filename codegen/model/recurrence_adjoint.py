@@ -1,7 +1,7 @@
 """The adjoint of a recurrence: how the gradient by the results depends on that by later elements.
 
 An element counts for the result that it is and, through those that are computed from it, for later ones. With the
-results as a tensor that is given, the gradient by them is gathered from that by the elements that use them:
+results as tensors that are given, the gradient by them is gathered from that by the elements that use them:
 
     value[t]: self[t] + decay * value[t - 1]        through[t]: grad[t] + decay * through[t + 1]
 
@@ -10,44 +10,106 @@ That is a recurrence which runs the other way. What it gives stands for `grad` i
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from ..dtypes import INT_LIST
 from ..expr import Apply, Expr, Name
 from ..expr.atoms import Atom, Atoms, Carrier, Read
-from .compute import Border, Compute, Size
+from ..expr.geometry import Geometry
+from ..expr.indexed import SHAPE
+from ..expr.typed import Arg, replaced
+from .adjoint import positions
+from .compute import Border, Compute, Size, shape_argument, uniform_name
 from .gradient import gradient
-from .paths import NoAdjointError, grad_name
-
-_VALUE = "value"
-"""The result of the adjoint."""
+from .paths import IndependentError, NoAdjointError, grad_name
 
 
-def adjoint(body: Compute, values: str) -> Compute:
-    """The gradient by each element of the result, of `grad` by the result and the elements that are computed from it;
-    `body` reads the results as the tensor `values`. Raises NoAdjointError."""
-    made = gradient(body, values, 0)
-    if made.scattered or made.gathered is None:
-        raise NoAdjointError("elements of the result are read at positions that are made of data")
-    gathered, grad = made.gathered, grad_name(body)
-    atoms = Atoms()
+@dataclass(frozen=True)
+class Through:
+    """The names of one result: as a tensor that is given, of the gradient by it, and of the result of the adjoint."""
 
-    def renamed(atom: Atom) -> Expr:
-        if isinstance(atom, Read) and atom.tensor == grad:
-            atom = replace(atom, tensor=_VALUE)
-        return Name(atoms.name(atom))
+    given: str
+    grad: str
+    label: str
 
-    later = Carrier(gathered.atoms, atoms, renamed)(gathered.results[0].tree, {})
-    own = Read(grad, tuple(map(Name, gathered.names)), body.batched)
-    tree = Apply("add", (Name(atoms.name(own)), later))
-    rank = len(gathered.names)
-    outside = {name: rule for name, rule in gathered.outside.items() if name != grad}
-    return replace(
-        gathered,
-        variables=tuple((name, Size(None, grad, dim - rank)) for dim, name in enumerate(gathered.names)),
-        results=(replace(gathered.results[0], tree=tree, name=_VALUE),),
-        atoms=MappingProxyType(atoms.named),
-        outside=MappingProxyType({**outside, _VALUE: Border.SKIP}),
-        tensors=MappingProxyType({**gathered.tensors, grad: rank, _VALUE: rank}),
-        own=frozenset((_VALUE,)),
-    ).settled()
+
+def adjoint(body: Compute, results: Mapping[str, Through]) -> Compute:
+    """The gradients by each element of the results, which counts for itself and for what is computed from it; the body
+    reads the results as given tensors. Raises NoAdjointError."""
+    return _Adjoint(body, results).body()
+
+
+@dataclass
+class _Adjoint:
+    old: Compute
+    results: Mapping[str, Through]
+    atoms: Atoms = field(default_factory=Atoms)
+    uniforms: dict[str, Geometry] = field(default_factory=dict)
+    parts: list[Compute] = field(default_factory=list)
+
+    def body(self) -> Compute:
+        old = self.old
+        names = positions(old)
+        trees = [self._tree(each, names) for each in self.results.values()]
+        if not self.parts:
+            raise NoAdjointError("the results do not depend on earlier ones")
+        first = next(iter(self.results.values())).grad
+        labels = [each.label for each in self.results.values()]
+        outside = {name: rule for each in self.parts for name, rule in each.outside.items() if name != grad_name(old)}
+        tensors = {name: rank for each in self.parts for name, rank in each.tensors.items() if name != grad_name(old)}
+        tensors |= dict.fromkeys((*(each.grad for each in self.results.values()), *labels), len(names))
+        some = self.parts[0]
+        return replace(
+            some,
+            variables=tuple((name, Size(None, first, dim - len(names))) for dim, name in enumerate(names)),
+            results=tuple(
+                replace(some.results[0], tree=tree, name=label) for tree, label in zip(trees, labels, strict=True)
+            ),
+            atoms=MappingProxyType(self.atoms.named),
+            uniforms=MappingProxyType({name: self._known(each, tensors) for name, each in self.uniforms.items()}),
+            let=tuple((name, self._known(each, tensors)) for name, each in some.let),
+            outside=MappingProxyType({**outside, **dict.fromkeys(labels, Border.SKIP)}),
+            tensors=MappingProxyType(tensors),
+            integers=frozenset().union(*(each.integers for each in self.parts)),
+            optional=frozenset().union(*(each.optional for each in self.parts)),
+            own=frozenset(labels),
+        ).settled()
+
+    def _tree(self, through: Through, names: tuple[str, ...]) -> Expr:
+        """The gradient by the elements of one result."""
+        own = Read(through.grad, tuple(map(Name, names)), self.old.batched)
+        tree: Expr = Name(self.atoms.name(own))
+        for index, user in enumerate(self.results.values() if through.given in self.old.tensors else ()):
+            try:
+                made = gradient(self.old, through.given, index)
+            except IndependentError:
+                continue
+            if made.scattered or made.gathered is None:
+                raise NoAdjointError("which earlier elements count is said by data, or by an extremum")
+            self.parts.append(made.gathered)
+            tree = Apply("add", (tree, self._later(made.gathered, user.label)))
+        return tree
+
+    def _later(self, gathered: Compute, label: str) -> Expr:
+        """What is gathered of one result, of which the gradient is a result itself."""
+        grad = grad_name(self.old)
+
+        def renamed(atom: Atom) -> Expr:
+            if isinstance(atom, Read) and atom.tensor == grad:
+                atom = replace(atom, tensor=label)
+            return Name(self.atoms.name(atom))
+
+        first = next(iter(self.results.values())).grad
+        shape = Arg(INT_LIST, grad + SHAPE), Arg(INT_LIST, first + SHAPE)
+        uniforms: dict[str, Expr] = {
+            name: Name(uniform_name(replaced(each, *shape), self.uniforms)) for name, each in gathered.uniforms.items()
+        }
+        return Carrier(gathered.atoms, self.atoms, renamed)(gathered.results[0].tree, uniforms)
+
+    def _known(self, tree: Geometry, tensors: Mapping[str, int]) -> Geometry:
+        """An integer of the call, for which the shapes of these tensors are those of what is given."""
+        for name in tensors.keys() - {each.label for each in self.results.values()}:
+            tree = replaced(tree, Arg(INT_LIST, shape_argument(name)), Arg(INT_LIST, name + SHAPE))
+        return tree

@@ -153,19 +153,21 @@ def operator_of(
     body: Compute,
     name: str,
     target: str,
-    grad: str | None = None,
+    *grads: str,
     dtypes: frozenset[DType] | None = None,
 ) -> Operator:
     used = used_in(body)
-    arguments = [f"Tensor {grad}"] if grad is not None and grad in body.tensors else []
+    arguments = [f"Tensor {grad}" for grad in grads if grad in body.tensors]
     for argument in operator.schema.arguments:
         if not argument.is_tensor or argument.name in body.tensors:
             arguments.append(f"{argument.type} {argument.name}")
     shapes = [shape_argument(each.name) for each in operator.inputs]
     arguments += [f"int[] {each}" for each in shapes if each in used]
+    results = [f"Tensor {each.name}" for each in body.results]
+    returns = "Tensor" if len(results) == 1 else f"({', '.join(results)})"
     return internal(
         operator,
-        f"{name}({', '.join(arguments)}) -> Tensor",
+        f"{name}({', '.join(arguments)}) -> {returns}",
         body,
         f"Gradient of `{operator.name}` by `{target}`.",
         dtypes=(dtypes or operator.dtypes) - {BOOL},  # sums; those of integers are what a transposed map gives

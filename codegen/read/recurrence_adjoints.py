@@ -8,7 +8,7 @@ recurrence itself, and differentiated once more in the same way.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from ..model.compute import Compute, shape_argument
 from ..model.operator import Derivative, Operator
 from ..model.paths import NoAdjointError, grad_name
 from ..model.recurrence import given
-from ..model.recurrence_adjoint import adjoint
+from ..model.recurrence_adjoint import Through, adjoint
 from . import adjoints
 from .adjoints import AUTO
 from .internal import internal
@@ -41,23 +41,22 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
         none = {name: Derivative("none", source) for name, source in automatic.items()}
         yield replace(operator, derivatives=MappingProxyType({**operator.derivatives, **none}))
         return
-    values = next(each for each in map("values{}".format, count(1)) if operator.schema.argument(each) is None)
-    opened = given(body, {body.results[0].name: values})
-    step = _step(operator, opened, values)
     first = next(iter(automatic.values()))
-    if len(body.results) > 1:
-        diagnostics.report(first.span, "a recurrence of several results has no automatic gradient", "declare 'none'")
-        return
-    grad = grad_name(opened)
+    results = _results(operator, body)
+    opened = given(body, {name: each.given for name, each in results.items()})
+    step = _step(operator, opened, [each.given for each in results.values() if each.given in opened.tensors])
+    grads = [each.grad for each in results.values()]
     try:
-        through = adjoints.operator_of(step, adjoint(opened, values), f"{operator.name}_through", "its result", grad)
+        through = adjoints.operator_of(
+            step, adjoint(opened, results), f"{operator.name}_through", "its results", *grads
+        )
     except NoAdjointError as error:
         diagnostics.report(first.span, str(error), "declare a formula, or 'none'")
         return
     step, *others = adjoints.follow(step, diagnostics) or ()
-    call = adjoints.plain_call(step, opened, through, {values: "result", shape_argument(values): "result.shape"})
-    formulas = {name: _with_names(step.derivatives[name], {values: "result"}) for name in automatic}
-    formulas = {name: replace(each, grads=call) if _uses_grad(each) else each for name, each in formulas.items()}
+    formulas = {name: _with_names(step.derivatives[name], _given(operator, results)) for name in automatic}
+    call = adjoints.plain_call(step, opened, through, _arriving(operator, results))
+    formulas = {name: replace(each, grads=call) if _uses_grads(each) else each for name, each in formulas.items()}
     operator = replace(operator, derivatives=MappingProxyType({**operator.derivatives, **formulas}))
     yield operator
     if not any(each.grads for each in formulas.values()):
@@ -65,7 +64,9 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
     if depth == 1:  # what is left are gradients of the last order
         yield from (adjoints.constant(each, first) for each in others if _calls(operator, each.name))
     else:
-        yield from [step, *others] if any(_calls(each, step.name) for each in others) else others
+        yield from others
+        if any(_calls(each, step.name) for each in others):
+            yield adjoints.constant(step, first)
     again = through.body
     assert isinstance(again, Compute)
     differentiated = [each.name for each in through.inputs if each.name not in again.integers]
@@ -73,11 +74,50 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
     yield from _with_adjoints(through, again, depth - 1, diagnostics)
 
 
-def _step(operator: Operator, opened: Compute, values: str) -> Operator:
-    """The operator to which its result is given, as another tensor."""
-    arguments = ", ".join([f"Tensor {values}", *(f"{each.type} {each.name}" for each in operator.schema.arguments)])
+def _results(operator: Operator, body: Compute) -> Mapping[str, Through]:
+    """What the results are called by their adjoint: other names than those of the arguments."""
+    alone = len(body.results) == 1
+    for number in count(1):
+        named = {
+            each.name: Through(f"values{number}", grad_name(body), "value")
+            if alone
+            else Through(
+                f"values{number}_{each.name}", f"{grad_name(body)}{number}_{each.name}", f"{each.name}_through{number}"
+            )
+            for each in body.results
+        }
+        used = {name for each in named.values() for name in (each.given, each.grad)}
+        if not any(operator.schema.argument(name) for name in used):
+            break
+    return named
+
+
+def _step(operator: Operator, opened: Compute, results: Sequence[str]) -> Operator:
+    """The operator to which its results are given, as further tensors."""
+    arguments = [f"Tensor {each}" for each in results]
+    arguments += [f"{each.type} {each.name}" for each in operator.schema.arguments]
+    returns = ", ".join(str(each.type) + f" {each.name}" * (each.name is not None) for each in operator.schema.returns)
+    returns = f"({returns})" if len(operator.schema.returns) > 1 else "Tensor"
     name = f"{operator.name}_step"
-    return internal(operator, f"{name}({arguments}) -> Tensor", opened, f"One step of `{operator.name}`.")
+    return internal(operator, f"{name}({', '.join(arguments)}) -> {returns}", opened, f"One step of `{operator.name}`.")
+
+
+def _given(operator: Operator, results: Mapping[str, Through]) -> dict[str, str]:
+    """The results in formulas, by the names of the tensors that they are in one step."""
+    alone = len(results) == 1
+    return {each.given: "result" if alone else f"result_{name}" for name, each in results.items()}
+
+
+def _arriving(operator: Operator, results: Mapping[str, Through]) -> dict[str, str]:
+    """What the operator that runs back is given: the results, and the gradients by them that there are."""
+    texts = _given(operator, results)
+    texts |= {shape_argument(name): f"{result}.shape" for name, result in texts.items()}
+    if len(results) == 1:
+        return texts
+    for name, each in results.items():
+        grad, result = f"grad_{name}", f"result_{name}"
+        texts[each.grad] = f"({grad} if {grad} is not None else {result}.new_zeros({result}.shape))"
+    return texts
 
 
 def _with_names(derivative: Derivative, names: Mapping[str, str]) -> Derivative:
@@ -92,8 +132,9 @@ def _with_names(derivative: Derivative, names: Mapping[str, str]) -> Derivative:
     return replace(derivative, text=ast.unparse(Replaced().visit(ast.parse(derivative.text, mode="eval"))))
 
 
-def _uses_grad(derivative: Derivative) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "grad" for each in ast.walk(ast.parse(derivative.text)))
+def _uses_grads(derivative: Derivative) -> bool:
+    names = (each.id for each in ast.walk(ast.parse(derivative.text)) if isinstance(each, ast.Name))
+    return any(name.partition("_")[0] == "grad" for name in names)
 
 
 def _calls(operator: Operator, name: str) -> bool:
