@@ -5,9 +5,10 @@ It follows the tree that was read, and knows nothing of how kernels are made of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from math import inf
+from math import inf, prod
 from typing import Any
 
 from ..dtypes import BOOL, FLOAT64, INT64, DType
@@ -19,7 +20,7 @@ from ..expr.geometry import Geometry
 from ..expr.indexed import POSITIONS, SHAPE
 from ..expr.typed import Arg, Const, Node, Op
 from ..model.computation import computed_dtype
-from ..model.compute import Border, Compute, Size
+from ..model.compute import BATCH, Border, Compute, Size
 from ..model.operator import Operator, Requirement
 from ..model.parts import End
 from ..model.places import OUTSIDE, Places
@@ -36,17 +37,29 @@ class RefusedError(ValueError):
     """The call is one of which a kernel says that it is wrong."""
 
 
+@dataclass
+class Steps:
+    """How many steps reductions and recurrences may still take."""
+
+    left: float = inf
+
+    def take(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise RefusedError("more steps than are tried")
+
+
 def results(
     operator: Operator,
     body: Compute,
     tensors: Mapping[str, Array | None],
     arguments: Mapping[str, Any],
     dtype: DType,
-    steps: float = inf,
+    steps: Steps | None = None,
 ) -> tuple[Array, ...]:
     """The results of a call, computed in `dtype`. Tensors are of this dtype, of int64 if they are indices, or absent;
-    `arguments` are the others. Raises RefusedError, also where reductions would take more than so many steps."""
-    return _Call(operator, body, tensors, arguments, dtype, steps).results()
+    `arguments` are the others. Raises RefusedError, also where it would take more than so many steps."""
+    return _Call(operator, body, tensors, arguments, dtype, steps or Steps()).results()
 
 
 class _Call:
@@ -57,21 +70,23 @@ class _Call:
         tensors: Mapping[str, Array | None],
         arguments: Mapping[str, Any],
         dtype: DType,
-        steps: float,
+        steps: Steps,
     ) -> None:
         import numpy as np
 
         self.operator, self.body, self.dtype = operator, body, dtype
-        self.left = steps
-        self.tensors = {name: each for name, each in tensors.items() if each is not None}
+        self.steps = steps
+        given = {name: each for name, each in tensors.items() if each is not None}
+        self.tensors = {name: each for name, each in given.items() if name in body.tensors}
         self.types = dict(body.env({each.name: dtype for each in operator.params}, dtype))
         self.integers: dict[str, Any] = {**arguments}
         for name, table in body.tables.items():
             numbers = np.array(table.numbers).reshape(table.sizes)
             self.tensors[name] = numbers.astype(body.read_dtype(Read(name, (), False), dtype).numpy)
         for each in operator.inputs:
-            self.integers[f"{each.name}{SHAPE}"] = list(np.shape(self.tensors.get(each.name, ())))
+            self.integers[f"{each.name}{SHAPE}"] = list(np.shape(given.get(each.name, ())))
         self.numbers = {each.name: np.array(arguments[each.name], dtype.numpy) for each in operator.params}
+        self._flatten()
         self.skipped: list[Array] = []
         """For each reduction that is being computed, the positions at which it leaves out an element."""
 
@@ -153,9 +168,7 @@ class _Call:
         last = rank if found.along_line else rank - 1
         places: list[tuple[int, ...]] = list(np.ndindex(self.shape[front + found.independent : front + last]))
         for place in reversed(places) if found.descending else places:
-            self.left -= 1
-            if self.left < 0:
-                raise RefusedError("a recurrence of more steps")
+            self.steps.take()
             known = dict(env)
             at: list[Any] = [slice(None)] * len(self.shape)
             for dim, number in enumerate(place, found.independent):
@@ -164,6 +177,20 @@ class _Call:
             for array, value in zip(made, self._elements(known), strict=True):
                 array[tuple(at)] = value
         return tuple(made)
+
+    def _flatten(self) -> None:
+        """Makes the dimensions in front one, where there is an index of them."""
+        import numpy as np
+
+        flat = {name: each for name, each in self.tensors.items() if name in self.body.flat}
+        inner = {name: each.ndim + 1 - self.body.tensors[name] for name, each in flat.items()}
+        if any(count < 0 for count in inner.values()):
+            raise RefusedError("too few dimensions")
+        front = self._broadcast(each.shape[: inner[name]] for name, each in flat.items())
+        for name, each in flat.items():
+            sizes = each.shape[inner[name] :]
+            self.tensors[name] = np.broadcast_to(each, (*front, *sizes)).reshape(prod(front), *sizes)
+        self.integers[BATCH] = prod(front)
 
     # ---- integers
 
@@ -178,7 +205,6 @@ class _Call:
         return int(_integer(size.geometry, self.integers))
 
     def _batch(self) -> tuple[int, ...]:
-        import numpy as np
 
         body = self.body
         for name, each in self.tensors.items():
@@ -186,8 +212,14 @@ class _Call:
             if each.ndim < rank or (each.ndim > rank and not body.is_batched(name)):
                 raise RefusedError(f"'{name}' has {each.ndim} dimensions")
         batches = [each.shape[: each.ndim - body.tensors.get(name, 0)] for name, each in self.tensors.items()]
+        return self._broadcast(batches)
+
+    @staticmethod
+    def _broadcast(shapes: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+        import numpy as np
+
         try:
-            return np.broadcast_shapes(*batches)
+            return np.broadcast_shapes(*shapes)
         except ValueError as error:
             raise RefusedError(str(error)) from None
 
@@ -311,9 +343,7 @@ class _Call:
             within = live & (first <= at) & (at < stop)
             number = np.array(at, np.int64)
             if np.any(within):
-                self.left -= 1
-                if self.left < 0:
-                    raise RefusedError("a reduction of more steps")
+                self.steps.take()
                 reached = position * np.maximum(stop - first, 1) + (number - first)
                 yield from self._steps(ranges[1:], {**env, ranges[0].name: number}, within, reached)
 

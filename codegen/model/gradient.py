@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..expr import ExpressionError
+from ..expr.affine import ZERO
 from ..expr.atoms import Range
 from .adjoint import Adjoint
 from .compute import Compute
@@ -29,7 +30,7 @@ def gradient(body: Compute, target: str, result: int) -> Gradient:
     body = body.rolled or body
     body = with_rests(replace(body, results=(body.results[result],)))
     try:
-        found = list(paths(body, body.results[0].tree, target))
+        found = [each for each in paths(body, body.results[0].tree, target) if each.derivative != ZERO]
     except ExpressionError as error:  # of a function whose derivative is not known
         raise NoAdjointError(error.message) from error
     if not found:

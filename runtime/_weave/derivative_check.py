@@ -53,15 +53,15 @@ def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
         for name, derivative in operator.derivatives.items():
             if derivative.differs or derivative.text in ("none", "auto"):
                 continue
-            names, attributes = _names(derivative.text)
+            names, attributes = names_of(derivative.text)
             if (names | attributes) & own:
                 continue  # these do not exist yet
-            problem = _refusal(name, attributes) or _contradiction(operator, operator.body, name, derivative)
+            problem = refusal(name, attributes) or _contradiction(operator, operator.body, name, derivative)
             if problem is not None:
                 diagnostics.report(derivative.source.span, problem)
 
 
-def _names(text: str) -> tuple[set[str], set[str]]:
+def names_of(text: str) -> tuple[set[str], set[str]]:
     """The names, and the attributes of tensors, that a formula reads."""
     nodes = list(ast.walk(ast.parse(text.strip(), mode="eval")))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -69,7 +69,7 @@ def _names(text: str) -> tuple[set[str], set[str]]:
     return names, {each.attr for each in attributes if ast.unparse(each.value) != "math"}
 
 
-def _refusal(name: str, attributes: set[str]) -> str | None:
+def refusal(name: str, attributes: set[str]) -> str | None:
     """What the formula of an input uses and may not, or None."""
     woven = (each.methods for each in loaded_libraries.loaded())
     operators = {*_operators.FUNCTIONS, *_operators.METHODS}.union(*woven)
@@ -186,13 +186,13 @@ def _both(
     env |= {"dim": dim, "keepdim": keepdim, **samples.numbers(operator)}
     for kind, arrays in (("grad", grads), ("result", values)):
         tensors = [from_numpy(np.array(each.squeeze(dim) if shrinks else each)) for each in arrays]
-        env |= _named(operator, kind, tensors)
+        env |= named(operator, kind, tensors)
     formula = compile(" ".join(derivative.text.split()), "<derivative>", "eval")
-    result = eval(formula, {**functions(), "__builtins__": _BUILTINS, **env})
+    result = eval(formula, {**functions(), "__builtins__": BUILTINS, **env})
     return np.asarray(result.detach().numpy()), expected
 
 
-def _named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, Any]:
+def named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, Any]:
     """`grad`, or `grad_values` of several."""
     if len(tensors) == 1:
         return {kind: tensors[0]}
@@ -200,9 +200,7 @@ def _named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, An
     return {f"{kind}_{each.name or index}": tensors[index] for index, each in enumerate(returns)}
 
 
-_BUILTINS = {
-    each.__name__: each for each in (abs, bool, float, int, isinstance, len, list, max, min, range, sum, tuple)
-}
+BUILTINS = {each.__name__: each for each in (abs, bool, float, int, isinstance, len, list, max, min, range, sum, tuple)}
 """The functions that a formula may call."""
 
 _ATTRIBUTES = {"device", "dim", "dtype", "indices", "is_complex", "is_floating_point", "itemsize", "layout", "ndim"}

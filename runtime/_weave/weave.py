@@ -113,7 +113,7 @@ def read(yaml: str | os.PathLike[str], package: str, diagnostics: Diagnostics | 
     """
     from ..codegen import library
     from ..codegen.errors import CodegenError, Diagnostics, render
-    from . import derivative_check
+    from . import derivative_check, index_gradients
 
     diagnostics = Diagnostics() if diagnostics is None else diagnostics
     formulas = derivative_check.functions().keys()
@@ -122,6 +122,7 @@ def read(yaml: str | os.PathLike[str], package: str, diagnostics: Diagnostics | 
         taken = loaded_libraries.names_taken(package)
         operators = library.read(yaml, os.fspath(yaml), taken, provided, hints=diagnostics)
         derivative_check.check(operators, diagnostics)
+        index_gradients.check(operators, diagnostics)
         diagnostics.raise_if_any()
     except CodegenError as error:
         raise WeaveError(render(error.diagnostics)) from None

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from codegen.check import indices
-from codegen.check.indices import RefusedError
+from codegen.check.indices import RefusedError, Steps
+from codegen.check.instances import tied
 from codegen.dtypes import BOOL, INT64, DType
-from codegen.expr import Name
 from codegen.model.computation import computed_dtype
 from codegen.model.compute import Compute
 from codegen.model.operator import Operator
@@ -85,7 +85,7 @@ def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
             for name, shape in call.shapes.items()
         }
         try:
-            results = indices.results(operator, body, values, call.arguments, dtype, _STEPS)
+            results = indices.results(operator, body, values, call.arguments, dtype, Steps(_STEPS))
         except RefusedError:
             continue
         if not results[0].size:
@@ -106,7 +106,7 @@ def _draw(operator: Operator, body: Compute, random: Drawn, lines: Shape, alike:
     def one(values: Sequence[Any]) -> Any:
         return values[int(random.integers(0, len(values), ()))]
 
-    classes = _tied(body)
+    classes = tied(body)
     sizes = {root: one((1, 2, 3, 4, 5)) for root in dict.fromkeys(classes.values())}
     if lines == (1,):
         sizes = dict.fromkeys(sizes, 1)
@@ -134,34 +134,3 @@ def _draw(operator: Operator, body: Compute, random: Drawn, lines: Shape, alike:
     }
     limits = one(((0, 1), (0, 2), (0, 3))) if not body.outside else one(((0, 2), (-2, 6)))
     return Call(shapes, arguments, limits, one((True, False)))
-
-
-def _tied(body: Compute) -> dict[tuple[str, int], object]:
-    """For each dimension of a tensor, counted from the last, what stands for all that have the same indices."""
-    parents: dict[object, object] = {}
-
-    def root(of: object) -> object:
-        while parents.setdefault(of, of) != of:
-            of = parents[of]
-        return of
-
-    def tie(one: object, other: object) -> None:
-        parents[root(one)] = root(other)
-
-    for name, size in body.variables:
-        known = (size.tensor, size.dim) if size.geometry is None else body.size_of(size.geometry)
-        if known is not None:
-            tie(name, known)
-    for read in body.reads.values():
-        for dim, tree in enumerate(read.indices):
-            place, plain = (read.tensor, dim - len(read.indices)), body.index(tree).plain
-            root(place)
-            if plain in body.ranges:
-                stop = body.ranges[plain].stop
-                uniform = body.uniforms.get(stop.name) if isinstance(stop, Name) else None
-                known = None if uniform is None else body.size_of(uniform)
-                if known is not None:
-                    tie(place, known)
-            elif plain is not None:
-                tie(place, plain)
-    return {place: root(place) for place in parents if isinstance(place, tuple)}

@@ -1,0 +1,100 @@
+"""Small calls of expressions over indices, with tensors of float64, which the body accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..dtypes import FLOAT64
+from ..expr import Name
+from ..model.compute import Compute
+from ..model.operator import Family, Operator
+from ..schema import Argument, ListType
+from ..schema.types import without_optional
+from . import indices
+from .indices import RefusedError, Steps
+from .samples import Array
+
+_ATTEMPTS, _STEPS = 60, 3000
+_SIZES = (2, 3, 1, 4)
+_INTEGERS = (1, 2, 0, 3)
+
+
+def calls(operator: Operator, body: Compute, seed: int = 5) -> Iterator[dict[str, Any]]:
+    """The arguments of calls that have elements, all of which are numbers; optional tensors are given."""
+    import numpy as np
+
+    operator = replace(operator, family=Family.COMPUTE, body=body)  # also that of a composite
+    random = np.random.default_rng(seed)
+    for _ in range(_ATTEMPTS):
+        tensors, others = _drawn(operator, body, random)
+        try:
+            results = indices.results(operator, body, tensors, others, FLOAT64, Steps(_STEPS))
+        except (RefusedError, NotImplementedError):
+            continue
+        if all(each.size and np.isfinite(each).all() for each in results):
+            yield {**tensors, **others}
+
+
+def _drawn(operator: Operator, body: Compute, random: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+    classes = tied(body)
+    sizes = {root: int(random.choice(_SIZES)) for root in dict.fromkeys(classes.values())}
+    sizes |= {classes[place]: size for place, size in body.exact.items() if place in classes}
+    batch = (2,) * int(random.integers(2))
+    tensors: dict[str, Array] = {}
+    for each in operator.inputs:
+        rank = body.tensors.get(each.name, 0)
+        shape = tuple(sizes[classes[each.name, dim - rank]] for dim in range(rank))
+        shape = (*(batch if body.is_batched(each.name) else ()), *shape)
+        if each.name in body.integers:
+            tensors[each.name] = random.integers(0, 2, shape)
+        else:
+            tensors[each.name] = random.uniform(0.2, 1.5, shape) * random.choice((1, -1), shape)
+    others = {each.name: _argument(each, each in operator.params, random) for each in operator.schema.arguments
+              if not each.is_tensor}  # fmt: skip
+    return tensors, others
+
+
+def _argument(argument: Argument, is_number: bool, random: Any) -> Any:
+    if argument.default is not None and random.integers(2):
+        return argument.default.value
+    if is_number and not argument.is_integral:
+        return float(random.uniform(0.2, 1.5))
+    if str(argument.type) == "bool":
+        return bool(random.integers(2))
+    kind = without_optional(argument.type)
+    if not isinstance(kind, ListType):
+        return int(random.choice(_INTEGERS))
+    return [int(random.choice(_INTEGERS)) for _ in range(kind.size or 2)]
+
+
+def tied(body: Compute) -> dict[tuple[str, int], object]:
+    """For each dimension of a tensor, counted from the last, what stands for all that have the same indices."""
+    parents: dict[object, object] = {}
+
+    def root(of: object) -> object:
+        while parents.setdefault(of, of) != of:
+            of = parents[of]
+        return of
+
+    def tie(one: object, other: object) -> None:
+        parents[root(one)] = root(other)
+
+    for name, size in body.variables:
+        known = (size.tensor, size.dim) if size.geometry is None else body.size_of(size.geometry)
+        if known is not None:
+            tie(name, known)
+    for read in body.reads.values():
+        for dim, tree in enumerate(read.indices):
+            place, plain = (read.tensor, dim - len(read.indices)), body.index(tree).plain
+            root(place)
+            if plain is not None and plain in body.ranges:
+                stop = body.ranges[plain].stop
+                uniform = body.uniforms.get(stop.name) if isinstance(stop, Name) else None
+                known = None if uniform is None else body.size_of(uniform)
+                if known is not None:
+                    tie(place, known)
+            elif plain is not None:
+                tie(place, plain)
+    return {place: root(place) for place in parents if isinstance(place, tuple)}

@@ -1,0 +1,187 @@
+"""Checks the gradients of expressions over indices: each formula against differences of what the body gives.
+
+Small calls of an entry are computed by loops (codegen/check/indices.py), and so is what its formulas call. With what
+these are given they are checked in the same way, which are second derivatives of the entry.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .._base.interchange import from_numpy
+from .._ops.places import combined_at
+from .._ops.stages import in_dtype_of_computation
+from . import derivative_check
+
+if TYPE_CHECKING:
+    from ..codegen.check.indices import Steps
+    from ..codegen.errors import Diagnostics
+    from ..codegen.model.operator import Derivative, Operator
+
+Array = Any
+"""A NumPy array."""
+
+_STEP = 1e-6
+_RELATIVE, _ABSOLUTE = 1e-4, 1e-6
+_STEPS = 6000
+"""Of the loops of all calls of an entry, which take some seconds; gradients that would take more are not tried."""
+_CALLS = 3
+"""Of an entry; one may be where there is no derivative, as of a maximum of equal numbers."""
+
+
+def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
+    """Reports every gradient that contradicts its body."""
+    from ..codegen.check import indices, instances
+    from ..codegen.dtypes import FLOAT64
+    from ..codegen.model.compute import Compute
+    from ..codegen.model.operator import Composite
+
+    known = {each.name: each for each in operators}
+    for operator in operators:
+        body = operator.body.loops if isinstance(operator.body, Composite) else operator.body
+        if operator.derived or not isinstance(body, Compute) or FLOAT64 not in operator.compute_dtypes:
+            continue
+        trial = _Trial(known, indices.Steps(_STEPS))
+        for arguments in islice(instances.calls(operator, body), _CALLS):
+            trial.run(operator, arguments)
+        for derivative, problem in trial.contradictions():
+            diagnostics.report(derivative.source.span, problem, "a mistake in the declared formula, or in opweave")
+
+
+@dataclass
+class _Trial:
+    """Calls of operators, and what was found of each gradient."""
+
+    operators: Mapping[str, Operator]
+    steps: Steps
+    found: dict[tuple[str, str], list[str | None]] = field(default_factory=dict)
+    """By operator and tensor what is wrong at each call; None: nothing."""
+    waiting: list[tuple[Operator, dict[str, Any]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.env = self._environment()
+
+    def contradictions(self) -> list[tuple[Derivative, str]]:
+        """The gradients that were wrong at all calls."""
+        wrong = {key: texts[0] for key, texts in self.found.items() if None not in texts}
+        return [(self.operators[key[0]].derivatives[key[1]], text) for key, text in wrong.items() if text is not None]
+
+    def run(self, operator: Operator, arguments: Mapping[str, Any]) -> None:
+        """Checks an operator, and what its formulas call."""
+        from ..codegen.check.indices import RefusedError
+
+        tensors = [_tensor(arguments[each.name]) for each in operator.schema.arguments]
+        with suppress(RefusedError):
+            self.env[operator.name](*tensors)
+        seen: set[str] = set()
+        while self.waiting:
+            each, given = self.waiting.pop()
+            if each.name not in seen:
+                seen.add(each.name)
+                with suppress(RefusedError):  # no gradient is no wrong one
+                    self._check(each, given)
+
+    # ---- calls
+
+    def _environment(self) -> dict[str, Any]:
+        """The functions that formulas call, those of the file computed by loops."""
+        from ..codegen.model.compute import Compute
+        from ..codegen.model.operator import Composite
+
+        helpers = {"in_dtype_of_computation": in_dtype_of_computation, "combined_at": combined_at}
+        env = {**derivative_check.functions(), **helpers, "__builtins__": derivative_check.BUILTINS}
+        for each in self.operators.values():
+            if isinstance(each.body, Compute):
+                env[each.name] = self._noting(each)
+            elif isinstance(each.body, Composite) and each.body.loops is not None:
+                arguments = ", ".join(argument.name for argument in each.schema.arguments)
+                own: dict[str, Any] = {}
+                exec(f"def called({arguments}):\n{textwrap.indent(each.body.source.value, '    ')}", env, own)
+                env[each.name] = own["called"]
+        return env
+
+    def _noting(self, operator: Operator) -> Callable[..., Any]:
+        """The operator as a function of tensors, which notes what it is given."""
+        names = [each.name for each in operator.schema.arguments]
+
+        def called(*arguments: Any, **keywords: Any) -> Any:
+            given = {name: _array(each) for name, each in (*zip(names, arguments, strict=False), *keywords.items())}
+            self.waiting.append((operator, given))
+            values = tuple(map(from_numpy, self._results(operator, given)))
+            return values if len(values) > 1 else values[0]
+
+        return called
+
+    def _results(self, operator: Operator, given: Mapping[str, Any]) -> tuple[Array, ...]:
+        import numpy as np
+
+        from ..codegen.check import indices
+        from ..codegen.dtypes import FLOAT64
+        from ..codegen.model.compute import Compute
+
+        assert isinstance(operator.body, Compute)
+        tensors = {each.name: given[each.name] for each in operator.inputs}
+        others = {each.name: given[each.name] for each in operator.schema.arguments if not each.is_tensor}
+        return tuple(map(np.array, indices.results(operator, operator.body, tensors, others, FLOAT64, self.steps)))
+
+    # ---- gradients
+
+    def _check(self, operator: Operator, given: Mapping[str, Any]) -> None:
+        import numpy as np
+
+        values = self._results(operator, given)
+        random = np.random.default_rng(3)
+        grads = [np.array(random.standard_normal(each.shape) * (each.dtype.kind == "f")) for each in values]
+        env = {**self.env, **{name: _tensor(each) for name, each in given.items()}}
+        for kind, arrays in (("grad", grads), ("result", values)):
+            env |= derivative_check.named(operator, kind, [from_numpy(each) for each in arrays])
+        for name, derivative in operator.derivatives.items():
+            if derivative.formula is None or given[name] is None or not self._is_tried(operator, name, derivative):
+                continue
+            got = self._by_formula(operator, derivative, dict(env))
+            direction = random.standard_normal(np.shape(given[name]))
+            results = (
+                self._results(operator, {**given, name: given[name] + sign * direction}) for sign in (_STEP, -_STEP)
+            )
+            above, below = results
+            pairs = zip(grads, above, below, strict=True)
+            want = sum(float(np.sum(grad * (up - down))) for grad, up, down in pairs) / (2 * _STEP)
+            along = float(np.sum(got * direction))
+            if along == want == 0:
+                continue  # the call tells nothing
+            is_near = abs(along - want) <= _RELATIVE * max(abs(along), abs(want)) + _ABSOLUTE
+            what = f"the gradient of '{operator.name}' by '{name}' contradicts the body: along a direction the formula "
+            text = None if is_near else f"{what}gives {along:.6g}, differences of the body give {want:.6g}"
+            self.found.setdefault((operator.name, name), []).append(text)
+
+    def _is_tried(self, operator: Operator, name: str, derivative: Derivative) -> bool:
+        """What follows from the body calls operators of codegen; a declared formula names what may be run."""
+        if operator.derived or derivative.source.value.strip() == "auto":
+            return True
+        _, attributes = derivative_check.names_of(derivative.text)
+        return not derivative.differs and derivative_check.refusal(name, attributes) is None
+
+    def _by_formula(self, operator: Operator, derivative: Derivative, env: dict[str, Any]) -> Array:
+        import numpy as np
+
+        if derivative.grads is not None:
+            made = eval(derivative.grads, env)
+            env |= derivative_check.named(operator, "grad", [*made] if isinstance(made, tuple) else [made])
+        return np.asarray(eval(" ".join(derivative.text.split()), env).detach().numpy())
+
+
+def _tensor(value: Any) -> Any:
+    import numpy as np
+
+    return from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def _array(value: Any) -> Any:
+    if hasattr(value, "detach"):
+        return value.detach().numpy()
+    return [*value] if isinstance(value, (tuple, list)) else value
