@@ -66,7 +66,7 @@ def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) 
         formulas[name] = Derivative(_formula(operator, body, made, name), source)
         if not isinstance(made, NoAdjointError):
             found[name] = made
-        else:
+        elif not isinstance(made, IndependentError):  # a gradient of zeros
             diagnostics.report(source.span, f"'{name}': {made}", "declare a formula, or 'none'")
     yield replace(operator, derivatives=MappingProxyType(formulas))
     for name, parts in found.items():
