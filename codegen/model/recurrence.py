@@ -10,7 +10,7 @@ the last one, those of a line are as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -90,16 +90,21 @@ def _step(body: Compute, read: Read) -> _Step:
     raise OrderError(read, f"'{read.tensor}' is read at the position that is computed", f"{read.tensor}[{example}]")
 
 
-def given(body: Compute, names: dict[str, str]) -> Compute:
-    """The body in which the results that it reads are tensors that are given, by these names."""
-    atoms = Atoms()
+def renaming(body: Compute, atoms: Atoms, names: Mapping[str, str]) -> Carrier:
+    """Carries expressions of a body to where its tensors have these names."""
 
     def renamed(atom: Atom) -> Expr:
         if isinstance(atom, Read) and atom.tensor in names:
             atom = replace(atom, tensor=names[atom.tensor])
         return Name(atoms.name(atom))
 
-    carrier = Carrier(body.atoms, atoms, renamed)
+    return Carrier(body.atoms, atoms, renamed)
+
+
+def given(body: Compute, names: Mapping[str, str]) -> Compute:
+    """The body in which the results that it reads are tensors that are given, by these names."""
+    atoms = Atoms()
+    carrier = renaming(body, atoms, names)
     results = tuple(replace(each, tree=carrier(each.tree, {})) for each in body.results)
     return replace(
         body,

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from ..dtypes import INT_LIST
 from ..expr import Apply, Expr, Name
-from ..expr.atoms import Atom, Atoms, Carrier, Read
+from ..expr.atoms import Atoms, Read
 from ..expr.geometry import Geometry
 from ..expr.indexed import SHAPE
 from ..expr.typed import Arg, replaced
@@ -24,6 +24,7 @@ from .adjoint import positions
 from .compute import Border, Compute, Size, shape_argument, uniform_name
 from .gradient import gradient
 from .paths import IndependentError, NoAdjointError, grad_name
+from .recurrence import renaming
 
 
 @dataclass(frozen=True)
@@ -95,18 +96,12 @@ class _Adjoint:
     def _later(self, gathered: Compute, label: str) -> Expr:
         """What is gathered of one result, of which the gradient is a result itself."""
         grad = grad_name(self.old)
-
-        def renamed(atom: Atom) -> Expr:
-            if isinstance(atom, Read) and atom.tensor == grad:
-                atom = replace(atom, tensor=label)
-            return Name(self.atoms.name(atom))
-
         first = next(iter(self.results.values())).grad
         shape = Arg(INT_LIST, grad + SHAPE), Arg(INT_LIST, first + SHAPE)
         uniforms: dict[str, Expr] = {
             name: Name(uniform_name(replaced(each, *shape), self.uniforms)) for name, each in gathered.uniforms.items()
         }
-        return Carrier(gathered.atoms, self.atoms, renamed)(gathered.results[0].tree, uniforms)
+        return renaming(gathered, self.atoms, {grad: label})(gathered.results[0].tree, uniforms)
 
     def _known(self, tree: Geometry, tensors: Mapping[str, int]) -> Geometry:
         """An integer of the call, for which the shapes of these tensors are those of what is given."""
