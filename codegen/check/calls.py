@@ -7,6 +7,7 @@ without a result and a body that always calls itself would only be noticed by wh
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,11 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provide
     operators = [each for each in declarations if isinstance(each, Operator)]
     if provided is not None:
         own = {name for each in declarations for name in _names(each)}
+        formulas = " ".join(each.text for operator in operators for each in operator.derivatives.values())
+        for each in declarations:
+            if each.name in provided.to_formulas and re.search(rf"\b{each.name}\(", formulas):
+                message = f"'{each.name}' is a function that formulas of gradients call"
+                diagnostics.report(each.place(each.name), message, "give the operator another name")
         for operator in operators:
             for scalar, mode in _python(operator):
                 in_body = isinstance(operator.body, Composite) and scalar in operator.body.quoted

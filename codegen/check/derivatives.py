@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..dtypes import FLOAT64
 from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError, Name, check_by_differences, check_derivative, derive, lower, names, substitute
@@ -21,7 +23,9 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
             _check_formula(operator, name, derivative.tree, derivative.source, diagnostics)
     if not _needs_derivatives(operator):
         return
-    fixed = operator.body.fixed if isinstance(operator.body, (Elementwise, Folding, Rows, Loop, Compute)) else {}
+    fixed: Collection[str] = operator.body.discrete if isinstance(operator.body, Compute) else ()
+    if isinstance(operator.body, (Elementwise, Folding, Rows, Loop)):
+        fixed = operator.body.fixed
     # Indices and masks are integers and bools.
     discrete = ("index", "mask") if operator.family is Family.INDEXING else ()
     for argument in operator.inputs:

@@ -57,7 +57,7 @@ def results(
     dtype: DType,
     steps: Steps | None = None,
 ) -> tuple[Array, ...]:
-    """The results of a call, computed in `dtype`. Tensors are of this dtype, of int64 if they are indices, or absent;
+    """The results of a call, computed in `dtype`. Tensors are of this dtype, of the one that is fixed, or absent;
     `arguments` are the others. Raises RefusedError, also where it would take more than so many steps."""
     return _Call(operator, body, tensors, arguments, dtype, steps or Steps()).results()
 
@@ -277,7 +277,7 @@ class _Call:
 
         tensor = self.tensors.get(read.tensor)
         if tensor is None:
-            return np.zeros((), self.dtype.numpy)
+            return np.zeros((), self.body.read_dtype(read, self.dtype).numpy)
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         more = tensor.ndim - len(read.indices)
         places = [np.zeros_like(at) if size == 1 else at for at, size in self._in_front(tensor, more)]
@@ -298,7 +298,7 @@ class _Call:
         if rule is Border.SKIP:
             self.skipped[-1] = self.skipped[-1] | ~inside
         if isinstance(rule, End):
-            rule = float(_end(self.dtype, rule))
+            rule = float(_end(self.body.read_dtype(read, self.dtype), rule))
         return value if isinstance(rule, Border) else np.where(inside, value, np.array(rule).astype(tensor.dtype))
 
     def _in_front(self, tensor: Array, count: int) -> Iterator[tuple[Array, int]]:

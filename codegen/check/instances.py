@@ -47,8 +47,9 @@ def _drawn(operator: Operator, body: Compute, random: Any) -> tuple[dict[str, Ar
         rank = body.tensors.get(each.name, 0)
         shape = tuple(sizes[classes[each.name, dim - rank]] for dim in range(rank))
         shape = (*(batch if body.is_batched(each.name) else ()), *shape)
-        if each.name in body.integers:
-            tensors[each.name] = random.integers(0, 2, shape)
+        dtype = body.fixed.get(each.name, FLOAT64)
+        if not dtype.is_floating:
+            tensors[each.name] = random.integers(0, 2, shape).astype(dtype.numpy)
         else:
             tensors[each.name] = random.uniform(0.2, 1.5, shape) * random.choice((1, -1), shape)
     others = {each.name: _argument(each, each in operator.params, random) for each in operator.schema.arguments

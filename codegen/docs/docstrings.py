@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..model.compute import Compute
 from ..model.folding import Folding
 from ..model.loop import Loop
 from ..model.operator import (
@@ -137,11 +138,9 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
         kinds.append("separate ints")
     if parameter == separate_tensors(operator):
         kinds.append("separate Tensors")
-    fixed = (
-        operator.body.fixed.get(argument.name)
-        if isinstance(operator.body, (Elementwise, Folding, Rows, Loop))
-        else None
-    )
+    body = operator.body
+    told = body.fixed if isinstance(body, (Elementwise, Folding, Rows, Loop)) else {}
+    fixed = (body.given if isinstance(body, Compute) else told).get(argument.name)
     if fixed is not None:
         kinds = [f"{kind} of {fixed}" if kind == "Tensor" else kind for kind in kinds]
     if argument.is_optional and not _is_shape(operator, parameter):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from ..dtypes import BOOL, COMPLEX64, DTYPE_CLASSES, FLOAT32, INT64, DType, Promotion, ordered
 from ..expr.geometry import Geometry
 from ..expr.typed import Arg, Op
-from ..model.computation import result_dtype
+from ..model.computation import own_computed_dtype, result_dtype
+from ..model.compute import Compute
 from ..model.operator import Elementwise, Extern, Factory, Family, Found, Operator, Reduce, Scan, View
 from ..model.signatures import accepted_types
 from ..model.variants import is_factory
@@ -133,6 +134,10 @@ def _dtype(operator: Operator) -> str:
         return "that of the input"
     if isinstance(body, Elementwise) and body.is_single and body.own[0] is not None:
         return str(body.own[0])
+    if isinstance(body, Compute) and not body.places and len(operator.schema.returns) == 1:
+        own = own_computed_dtype(operator, body, 0)
+        if own is not None or (body.given and not body.promotes):
+            return str(own or "the default dtype")
     dtype = _RESULTS[operator.promotion]
     if len(operator.inputs) == 1:
         dtype = dtype.replace(_PROMOTED, "that of the input")
@@ -153,6 +158,8 @@ def errors(operator: Operator) -> list[str]:
     mixed = elementwise and all(len(accepted_types(operator, each)) > 1 for each in operator.inputs)
     errors = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
     accepted = _accepted_dtypes(operator)
+    if isinstance(operator.body, Compute) and operator.body.given:
+        errors.append("RuntimeError: an input has a dtype of its own, which does not hold that of the tensor.")
     refused = DTYPE_CLASSES["any"] - accepted
     if refused not in (frozenset(), DTYPE_CLASSES["complex"]):
         # Reductions of floating numbers raise RuntimeError for integers, as no dtype of the result follows.
@@ -172,6 +179,8 @@ def errors(operator: Operator) -> list[str]:
 def _accepted_dtypes(operator: Operator) -> frozenset[DType]:
     """The dtypes that the entry accepts and for which it has an expression."""
     body, promotion = operator.body, operator.promotion
+    if isinstance(body, Compute) and body.given and not body.promotes:
+        return DTYPE_CLASSES["any"]
     if not isinstance(body, Elementwise):
         return operator.dtypes
     return frozenset(dtype for dtype in operator.dtypes if body.expression(promotion.resolve(dtype)[0].opmath))

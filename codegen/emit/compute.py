@@ -14,7 +14,7 @@ from math import prod
 from ..dtypes import FLOAT64, DType
 from ..expr.kernel_text import variable
 from ..expr.targets import c_number
-from ..model.computation import computed_dtype
+from ..model.computation import own_computed_dtype
 from ..model.compute import Border, Compute
 from ..model.contraction import contraction
 from ..model.margins import margins
@@ -30,10 +30,8 @@ from .indexed.nodes import Kernel, Shared, Tensor
 
 def context(operator: Operator, body: Compute) -> dict[str, object]:
     """What compute.c.j2 needs besides the kernels."""
-    computed = [
-        [computed_dtype(operator, body, index, dtype) for dtype in operator.compute_dtypes]
-        for index in range(len(body.results))
-    ]
+    own = [own_computed_dtype(operator, body, index) for index in range(len(body.results))]
+    computed = [[each or dtype for dtype in operator.compute_dtypes] for each in own]
     made = contraction(body)
     body = by_position(body)
     groups = [_group(operator, body, operator.compute_dtypes, computed)]
@@ -53,7 +51,7 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
         "margins": [_margin(operator, name, rule) for name, rule in margins(body).items()],
         "over_batch": body.over_batch,
         "small": len(body.small),
-        "dtypes": ["OW_PROMOTED" if tuple(each) == operator.compute_dtypes else enum(each[0]) for each in computed],
+        "dtypes": ["OW_PROMOTED" if each is None else enum(each) for each in own],
     }
 
 
@@ -61,14 +59,18 @@ def shared(operator: Operator, body: Compute) -> Shared:
     inner = line_variable(body)
     outer = [(variable(name), index) for index, name in enumerate(body.names) if name != inner]
     found = order(body)
-    own = [(place, each.name) for place, each in enumerate(body.results) if each.name in body.own]
+    own = [
+        (place, each.name, None if each.dtype is None else each.dtype.c_type)
+        for place, each in enumerate(body.results)
+        if each.name in body.own
+    ]
     rank = len(body.names)
     return Shared(
         tensors=(
             *_inputs(operator, body),
             *(
-                Tensor(name, place, rank, True, False, False, body.batched, False, (None,) * rank, place)
-                for place, name in own
+                Tensor(name, place, rank, True, ctype, False, body.batched, False, (None,) * rank, place)
+                for place, name, ctype in own
             ),
         ),
         outer=tuple(outer),
@@ -89,7 +91,7 @@ def _inputs(operator: Operator, body: Compute) -> Iterator[Tensor]:
             index,
             body.tensors.get(each.name, 0),
             each.name in body.tensors,
-            each.name in body.integers,
+            body.fixed[each.name].c_type if each.name in body.fixed else None,
             each.is_optional,
             body.is_batched(each.name),
             each.name in body.flat,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..dtypes import INT64, DType, ordered
+from ..dtypes import DType, ordered
 from ..model.computation import default_numbers, own_dtypes, turns_complex, turns_real
 from ..model.compute import Compute
 from ..model.folding import Folding
@@ -86,9 +86,7 @@ def descriptor(operator: Operator) -> Descriptor:
     body = operator.body
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
-        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding, Rows, Loop)) else None
-        if isinstance(body, Compute) and argument.name in body.integers:
-            dtype = INT64
+        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding, Rows, Loop, Compute)) else None
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
         fixed.append(f"OW_{dtype.name.upper()}" if dtype else "OW_PROMOTED")
         absent.append(f"OW_ABSENT_{end.name}" if isinstance(end, End) else "OW_REQUIRED")

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from . import random
 from .atoms import Atoms, Fold, Integer, Range, Read
 from .errors import raise_all
-from .functions import ROWS, Rule
+from .functions import ROWS
 from .functions.lists import ITEM, LENGTH
-from .parse import Family, OwnFunction, Reader
+from .parse import Family, OwnFunction, Reader, truth
 from .source import Source
 from .tables import Table
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
@@ -144,12 +144,6 @@ def read(
     tree = reader.read(source.parse())
     raise_all(reader.errors)
     return tree
-
-
-def _truth(tree: Expr) -> Expr:
-    """A condition, which is true where a number is not zero."""
-    is_truth = isinstance(tree, Apply) and ROWS[tree.function].rule in (Rule.COMPARISON, Rule.LOGICAL)
-    return tree if is_truth else Apply("ne", (tree, Literal(0)), span=tree.span)
 
 
 class _IndexReader(Reader):
@@ -303,8 +297,9 @@ class _IndexReader(Reader):
             found = self._range(generator)
             if found is not None:
                 ranges.append(found)
-            conditions += [_truth(self.read(each)) for each in generator.ifs]
+            conditions += [truth(self.read(each)) for each in generator.ifs]
         value = self.read(node.elt)
+        value = truth(value) if reduction in ("any", "all") else value
         self.names, self.bound = outer
         condition = self._all(conditions)
         return Name(self.atoms.name(Fold(reduction, value, tuple(ranges), condition, span)), span=span)

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import suggest
 from ..source import Scalar
 from .errors import ExpressionError, raise_all
-from .functions import CONSTANTS, FOREIGN_NAMES, FUNCTIONS, Function
+from .functions import CONSTANTS, FOREIGN_NAMES, FUNCTIONS, ROWS, Function, Rule
 from .functions.lists import ITEM, LIST
 from .source import Source
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span, substitute
@@ -71,6 +71,18 @@ def parse(
     tree = reader.read(source.parse())
     raise_all(reader.errors)
     return tree
+
+
+def truth(tree: Expr) -> Expr:
+    """A condition, which is true where a number is not zero."""
+    return tree if _is_truth(tree) else Apply("ne", (tree, Literal(0)), span=tree.span)
+
+
+def _is_truth(tree: Expr) -> bool:
+    if isinstance(tree, Literal):
+        return isinstance(tree.value, bool)
+    rule = ROWS[tree.function].rule if isinstance(tree, Apply) else None
+    return rule in (Rule.COMPARISON, Rule.LOGICAL) or (rule is Rule.BITWISE and all(map(_is_truth, tree.children)))
 
 
 def is_reserved(name: str) -> bool:

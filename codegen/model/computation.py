@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT32, INT64, DType, Promotion, promote
+from ..dtypes import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType, Promotion, promote
 from ..expr import Expr, ExpressionError, evaluate, names, type_of
-from ..expr.lower import Env
+from ..expr.lower import Env, Type
 from ..schema import Argument
 from .compute import Compute
 from .folding import OTHER, Folding
@@ -254,14 +254,25 @@ def _computed(operator: Operator, body: Compute, dtype: DType) -> Iterator[tuple
 
 
 def computed_dtype(operator: Operator, body: Compute, index: int, dtype: DType) -> DType:
-    """The dtype in which a result is computed: that of the tensors, or what positions and conditions are."""
-    value = _computed_type(operator, body, index, FLOAT64)
-    return value if value in (INT64, BOOL) else dtype
+    """The dtype in which a result is computed: the one that the entry tells, that of the tensors, or what positions
+    and conditions are."""
+    return own_computed_dtype(operator, body, index) or dtype
 
 
-def _computed_type(operator: Operator, body: Compute, index: int, dtype: DType) -> DType | None:
+def own_computed_dtype(operator: Operator, body: Compute, index: int) -> DType | None:
+    """That of a result which does not depend on the dtype of computation."""
+    told = body.results[index].dtype
+    if told is not None:
+        return told
+    value, other = (_computed_type(operator, body, index, dtype) for dtype in (FLOAT64, FLOAT32))
+    if value is None or value.dtype in (INT64, BOOL):
+        return None if value is None else value.dtype
+    return value.dtype if body.given and not body.promotes and not value.weak and value == other else None
+
+
+def _computed_type(operator: Operator, body: Compute, index: int, dtype: DType) -> Type | None:
     try:
-        return type_of(body.results[index].tree, body.env({each.name: dtype for each in operator.params}, dtype)).dtype
+        return type_of(body.results[index].tree, body.env({each.name: dtype for each in operator.params}, dtype))
     except ExpressionError:
         return None
 

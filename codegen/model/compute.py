@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import count
+from math import prod
 from types import MappingProxyType
 
 from ..dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
@@ -86,6 +87,8 @@ class Result(Expression):
     """The value of each element of one result."""
 
     name: str = ""
+    dtype: DType | None = None
+    """That of the result, where the entry tells it."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,8 @@ class Compute:
     """What `exact` is besides, where small variables are told apart or others read further elements."""
     tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
     """Those of `let`, which are read as tensors are."""
+    given: Mapping[str, DType] = field(default_factory=lambda: MappingProxyType({}))
+    """The dtypes that the entry tells of inputs."""
     places: tuple[Places, ...] = ()
     """Where the terms belong that the results are then; none: results stand where the variables are."""
 
@@ -148,7 +153,17 @@ class Compute:
     @property
     def fixed(self) -> Mapping[str, DType]:
         """The dtypes of tensors that take no part in promotion."""
-        return dict.fromkeys(self.integers, INT64)
+        return {**dict.fromkeys(self.integers, INT64), **self.given}
+
+    @cached_property
+    def discrete(self) -> frozenset[str]:
+        """Tensors that have no gradient."""
+        return frozenset(name for name, dtype in self.fixed.items() if not (dtype.is_floating or dtype.is_complex))
+
+    @property
+    def promotes(self) -> bool:
+        """Does a tensor have a part in the dtype of computation?"""
+        return not self.tensors.keys() - self.tables.keys() - self.own <= self.fixed.keys()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -225,16 +240,32 @@ class Compute:
     def read_dtype(self, read: Read, dtype: DType) -> DType:
         """The dtype of an element in an expression that is computed in `dtype`."""
         table = self.tables.get(read.tensor)
-        if read.tensor in self.integers or (table is not None and table.is_integral):
+        if read.tensor in self.fixed:
+            return self.fixed[read.tensor]
+        if table is not None and table.is_integral:
             return INT64
+        if read.tensor in self.own:
+            return next((each.dtype for each in self.results if each.name == read.tensor), None) or dtype
         return FLOAT64 if table is not None and not (dtype.is_floating or dtype.is_complex) else dtype
 
     def value_dtype(self, fold: Fold, env: Env) -> DType:
         """The dtype in which the values of a reduction are combined."""
         if fold.reduction in ("any", "all"):
             return BOOL
-        value = type_of(fold.value, env).dtype
-        return INT64 if value.is_bool and fold.reduction in ("sum", "prod") else value
+        value = type_of(fold.value, env)
+        counts = value.dtype.is_bool or (value.weak and value.dtype.is_integer and not self.promotes)
+        return INT64 if counts and fold.reduction in ("sum", "prod") else value.dtype
+
+    def most(self, fold: Fold, env: Env) -> int | None:
+        """The greatest sum that a reduction may have, of integers that are not negative; None: it is not known."""
+        value = fold.value
+        each = int(value.value) if isinstance(value, Literal) and value.value == int(value.value) else None
+        if fold.reduction != "sum" or (each is None and not type_of(value, env).dtype.is_bool):
+            return None
+        ends = [self._ends_of(bounds.name) for bounds in fold.ranges]
+        if None in ends or (each is not None and each < 0):
+            return None
+        return prod(last - first + 1 for first, last in filter(None, ends)) * (1 if each is None else each)
 
     # ---- what lies inside
 
@@ -439,5 +470,6 @@ def following(
         optional=old.optional & given,
         span=old.span,
         tables=MappingProxyType({name: table for name, table in old.tables.items() if name in given}),
+        given=MappingProxyType({name: dtype for name, dtype in old.given.items() if name in given}),
     )
     return made.settled()

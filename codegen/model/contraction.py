@@ -78,7 +78,7 @@ def contraction(body: Compute) -> Contraction | None:
 
 
 def _sum_of_products(body: Compute) -> tuple[Fold, Expr | None] | None:
-    if len(body.results) != 1 or body.own:
+    if len(body.results) != 1 or body.own or body.given or body.results[0].dtype is not None:
         return None
     tree = body.results[0].tree
     rest: Expr | None = None

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, EVERY_DTYPE, DType, Promotion
 from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, applications, type_of
 from .computation import value_dtypes, variable_dtypes
+from .compute import Compute
 from .folding import Folding
 from .operator import Body, Declaration, Derivative, Elementwise, Expression, Family
 
@@ -31,6 +32,8 @@ def dtypes(
         return DTYPE_CLASSES["any"]
     if declaration.family is Family.LAPACK:
         return DTYPE_CLASSES["lapack"]
+    if isinstance(body, Compute) and body.given and not body.promotes and not body.places:
+        return DTYPE_CLASSES["floating"]  # those of numbers alone, where there are such
     if not isinstance(body, Elementwise):
         return DTYPE_CLASSES["all"]
     expressions = body.expressions(COMPLEX128)

@@ -74,6 +74,7 @@ class _Adjoint:
             outside=MappingProxyType({**outside, **dict.fromkeys(labels, Border.SKIP)}),
             tensors=MappingProxyType(tensors),
             integers=frozenset().union(*(each.integers for each in self.parts)),
+            given=MappingProxyType({name: each for part in self.parts for name, each in part.given.items()}),
             optional=frozenset().union(*(each.optional for each in self.parts)),
             own=frozenset(labels),
         ).settled()

@@ -195,7 +195,7 @@ class _Scatter:
     def _body(self, tree: Expr, sizes: list[tuple[str, Size]], loosely: bool) -> Compute:
         given = {each.tensor for _, each in within(self.atoms.named, tree) if isinstance(each, Read)}
         known = tuple((name, self._known(size, name, given)) for name, size in sizes)
-        result = replace(self.body.results[0], tree=tree, name="value")
+        result = replace(self.body.results[0], tree=tree, name="value", dtype=None)
         made = following(self.body, (result,), self.atoms, known, self.uniforms)
         if self.bounded:
             # What is read where variables are not in their ranges counts for nothing; all else has been read before.

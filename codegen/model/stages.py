@@ -202,7 +202,8 @@ class _Split:
         results = []
         for index, (label, tree) in enumerate(wanted):
             origin = self.body.results[min(index, len(body.results) - 1)].source
-            results.append(Result(carrier(tree, {}), tree.span.origin or origin, label))
+            dtype = next((each.dtype for each in body.results if each.name == label), None)
+            results.append(Result(carrier(tree, {}), tree.span.origin or origin, label, dtype))
         atoms = carrier.atoms
         given = {
             each.tensor for _, each in within(atoms.named, *(each.tree for each in results)) if isinstance(each, Read)

@@ -221,7 +221,7 @@ def _differentiable(
     source = operator.derivatives[target].source
     linear = _without_optional(body, target) if len(operator.schema.returns) == 1 else None
     for argument in made.inputs:
-        if argument.name in made.body.integers:
+        if argument.name in made.body.discrete:
             continue
         text = None
         if linear is not None and argument.name == GRAD:
@@ -261,7 +261,7 @@ def _operators(parts: tuple[_Part, ...]) -> Iterator[Operator]:
 def constant(made: Operator, source: Scalar) -> Operator:
     """The operator without derivatives."""
     assert isinstance(made.body, Compute)
-    names = (each.name for each in made.inputs if each.name not in made.body.integers)
+    names = (each.name for each in made.inputs if each.name not in made.body.discrete)
     return replace(made, derivatives=MappingProxyType({name: Derivative("none", source) for name in names}))
 
 
@@ -271,7 +271,7 @@ def _terms(made: Operator, source: Scalar) -> Iterator[Operator]:
     formulas: dict[str, Derivative] = {}
     further: list[Operator] = []
     for argument in made.inputs:
-        if argument.name not in made.body.integers:
+        if argument.name not in made.body.discrete:
             second = _gradient(made, made.body, argument.name)
             formulas[argument.name] = Derivative(_formula(made, made.body, second, argument.name), source)
             further += [] if isinstance(second, NoAdjointError) else _operators(second)

@@ -80,7 +80,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
         elif scalar is not None:
             # Fixed inputs are masks and the like, which have no derivatives.
             discrete = body.fixed if isinstance(body, (Elementwise, Folding, Rows, Loop)) else ()
-            fixed = body.integers if isinstance(body, Compute) else tuple(discrete)
+            fixed = body.discrete if isinstance(body, Compute) else tuple(discrete)
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")

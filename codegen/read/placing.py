@@ -110,20 +110,21 @@ def _part(
     tensors = [each.name for each in operator.inputs if each.name in body.tensors]
     if not tensors:
         tensors = [next(each.name for each in operator.inputs if each.name in whole.tensors)]
-        body = replace(body, integers=whole.integers.intersection(tensors))
+        told = {name: dtype for name, dtype in whole.given.items() if name in tensors}
+        body = replace(body, integers=whole.integers.intersection(tensors), given=MappingProxyType(told))
     body = unrolled(body)
     arguments = [
         f"{each.type} {each.name}" for each in operator.schema.arguments if not each.is_tensor or each.name in tensors
     ]
     used = used_in(body)
-    differentiable = {*tensors} - body.integers
+    differentiable = {*tensors} - body.discrete
     arguments += [f"int[] {each}" for each in map(shape_argument, (e.name for e in operator.inputs)) if each in used]
     return internal(
         operator,
         f"{name}({', '.join(arguments)}) -> Tensor",
         body,
         f"{what} of `{operator.name}`.",
-        dtypes=DTYPE_CLASSES["floating"] if body.integers.issuperset(tensors) else operator.dtypes,
+        dtypes=DTYPE_CLASSES["floating"] if body.fixed.keys() >= {*tensors} else operator.dtypes,
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({name: each for name, each in formulas.items() if name in differentiable}),
     )

@@ -69,7 +69,7 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
             yield adjoints.constant(step, first)
     again = through.body
     assert isinstance(again, Compute)
-    differentiated = [each.name for each in through.inputs if each.name not in again.integers]
+    differentiated = [each.name for each in through.inputs if each.name not in again.discrete]
     through = replace(through, derivatives=MappingProxyType({name: Derivative(AUTO, first) for name in differentiated}))
     yield from _with_adjoints(through, again, depth - 1, diagnostics)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..dtypes import FLOAT64, Promotion
+from ..dtypes import Promotion
 from ..expr.atoms import Atom
 from ..expr.geometry import Geometry
-from ..model.computation import computed_dtype
+from ..model.computation import computed_dtype, own_computed_dtype
 from ..model.compute import Compute, shape_argument, shapes_given
 from ..model.operator import MAX_OPERANDS, Composite, Derivative, Family, Operator, Requirement
 from ..model.stages import Stage, stages
@@ -44,7 +44,7 @@ def _is_plain(operator: Operator) -> bool:
     assert isinstance(operator.body, Compute)
     formulas = {each.text for each in operator.derivatives.values()}
     promotes = operator.promotion in (Promotion.DEFAULT, Promotion.INT_TO_FLOAT)
-    has_numbers = any(each.name not in operator.body.integers for each in operator.inputs)
+    has_numbers = any(each.name not in operator.body.fixed for each in operator.inputs)
     is_real = not any(each.is_scalar for each in operator.schema.arguments)
     return formulas <= {AUTO, "none"} and promotes and has_numbers and is_real
 
@@ -112,7 +112,7 @@ def _required(each: Requirement[Geometry, Geometry], missing: Sequence[str]) -> 
 def _composite(operator: Operator, body: Compute, found: Sequence[Stage], made: Sequence[Operator]) -> Operator:
     names = {each.name for each in operator.schema.arguments} | {each for stage in found for each in stage.tensors}
     dtype = unused("dtype", names)
-    tensors = [each.name for each in operator.inputs if each.name not in body.integers]
+    tensors = [each.name for each in operator.inputs if each.name not in body.fixed]
     whole = operator.promotion is Promotion.INT_TO_FLOAT
     lines = [f"{dtype}, {', '.join(tensors)} = in_dtype_of_computation({', '.join([str(whole), *tensors])})"]
     lines += [
@@ -121,7 +121,7 @@ def _composite(operator: Operator, body: Compute, found: Sequence[Stage], made: 
     ]
     results = [f"result_{index}" if len(body.results) > 1 else "result" for index in range(len(body.results))]
     lines.append(f"{', '.join(unused(each, names) for each in results)} = {_call(operator, made[-1])}")
-    kept = [computed_dtype(operator, body, index, FLOAT64) is FLOAT64 for index in range(len(body.results))]
+    kept = [own_computed_dtype(operator, body, index) is None for index in range(len(body.results))]
     values = [f"{each}.to({dtype})" if is_kept else each for each, is_kept in zip(results, kept, strict=True)]
     lines.append(f"return {', '.join(values)}")
     automatic = tuple(name for name, each in operator.derivatives.items() if each.text == AUTO)

@@ -12,8 +12,8 @@ import numpy as np
 from codegen.check import indices
 from codegen.check.indices import RefusedError, Steps
 from codegen.check.instances import tied
-from codegen.dtypes import BOOL, INT64, DType
-from codegen.model.computation import computed_dtype
+from codegen.dtypes import INT64, DType
+from codegen.model.computation import own_computed_dtype
 from codegen.model.compute import Compute
 from codegen.model.operator import Operator
 
@@ -44,8 +44,7 @@ class ComputeTests(BodyTests):
         return self.body.fixed.get(name)
 
     def own(self, dtype: DType) -> Sequence[DType | None]:
-        computed = [computed_dtype(self.operator, self.body, index, dtype) for index in range(len(self.body.results))]
-        return [each if each in (INT64, BOOL) else None for each in computed]
+        return [own_computed_dtype(self.operator, self.body, index) for index in range(len(self.body.results))]
 
     def expected(self, call: Call, values: Mapping[str, Array | None], dtype: DType) -> tuple[Array, ...]:
         return indices.results(self.operator, self.body, values, call.arguments, dtype)
@@ -81,7 +80,7 @@ def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
             if shape is None
             else call.places(name, INT64)
             if name in body.integers
-            else call.values(name, dtype, 0)
+            else call.values(name, body.fixed.get(name, dtype), 0)
             for name, shape in call.shapes.items()
         }
         try:

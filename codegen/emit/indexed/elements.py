@@ -171,10 +171,11 @@ class Elements(Texts):
         else:
             part.before.append(f"const {ctype} *const {name}_from = in_{read.tensor} + ({offset});")
             value = f"{name}_from[{at(step)}]"
-            if step == "step" and self.dtype.name in _PICKED:
+            dtype = self.body.read_dtype(read, self.dtype)
+            if step == "step" and dtype.name in _PICKED:
                 part.before += [
                     f"{ctype} {name}_picked[LANES];",
-                    f"if (OW_IS_SECOND(step)) ow_pick_{self.dtype.suffix}({name}_picked, {name}_from, from, to);",
+                    f"if (OW_IS_SECOND(step)) ow_pick_{dtype.suffix}({name}_picked, {name}_from, from, to);",
                 ]
                 value = f"OW_IS_SECOND(step) ? {name}_picked[lane] : {value}"
             part.statements.append(f"const {ctype} {name} = {value};")
@@ -195,7 +196,7 @@ class Elements(Texts):
         offset, step = self._offset(read, indices)
         part.before += [
             f"{ctype} {name}_row[LANES];",
-            f"OW_FOR_LANES {name}_row[lane] = {self._outside(self.body.outside[read.tensor])};",
+            f"OW_FOR_LANES {name}_row[lane] = {self._outside(read, self.body.outside[read.tensor])};",
             f"int64_t {name}_first = 0, {name}_end = n;",
             *self._clips(read, indices, sure, (f"{name}_first", f"{name}_end")),
             f"for (int64_t lane = {name}_first; lane < {name}_end; lane++)",
@@ -223,7 +224,7 @@ class Elements(Texts):
         )
         if test:
             part.statements.append(f"const int {name}_in = {' & '.join(test)};")
-            value = f"{name}_in ? {value} : {self._outside(rule)}"
+            value = f"{name}_in ? {value} : {self._outside(read, rule)}"
             if rule is Border.SKIP and is_term:
                 part.tests.append(f"{name}_in")
             elif rule in (Border.ERROR, Border.SKIP):
@@ -242,10 +243,11 @@ class Elements(Texts):
         absent = f"!in_{read.tensor} ? 0 : " if read.tensor in self.body.optional else ""
         return f"const {ctype} {name} = {absent}{value};"
 
-    def _outside(self, rule: object) -> str:
+    def _outside(self, read: Read, rule: object) -> str:
+        dtype = self.body.read_dtype(read, self.dtype)
         if isinstance(rule, End):
-            return identity(rule, self.dtype)
-        return "0" if isinstance(rule, Border) else c_number(constant(float(str(rule)), self.dtype).value, self.dtype)
+            return identity(rule, dtype)
+        return "0" if isinstance(rule, Border) else c_number(constant(float(str(rule)), dtype).value, dtype)
 
 
 def _needs_elements(size: str) -> str:

@@ -96,7 +96,7 @@ class Loops(Inside):
         read = self.body.atoms.get(tree.name) if isinstance(tree, Name) and len(self.body.results) == 1 else None
         if not isinstance(read, Read) or self.lane is None or read.tensor in self.body.optional:
             return None
-        if self.body.read_dtype(read, self.dtype) != self.dtype:
+        if self.body.read_dtype(read, self.dtype) != self.outputs[0]:
             return None
         indices = [self.body.index(each) for each in read.indices]
         rule = self.body.outside.get(read.tensor, Border.ERROR)
@@ -106,7 +106,9 @@ class Loops(Inside):
         offset, step = self._offset(read, indices)
         before = f"const {self.dtype.c_type} *const from_here = in_{read.tensor} + ({offset});"
         value = f"from_here[{at(step or '0')}]"
-        return Copy(tuple(self._clips(read, indices, sure)), (before,), value, self._outside(rule), self._times_phases)
+        return Copy(
+            tuple(self._clips(read, indices, sure)), (before,), value, self._outside(read, rule), self._times_phases
+        )
 
     @property
     def _times_phases(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..expressions import Variable
@@ -72,6 +72,14 @@ class Copy:
 Node = Loop | Strips | Statement | Lanes | Copy
 
 
+def _lanes_of(nodes: Iterable[Node]) -> Iterator[Lanes]:
+    for node in nodes:
+        if isinstance(node, Lanes):
+            yield node
+        elif isinstance(node, (Loop, Strips)):
+            yield from _lanes_of(node.body)
+
+
 def _statements(nodes: Iterable[Node]) -> int:
     return sum(map(_statements_of, nodes))
 
@@ -138,6 +146,12 @@ class Kernel:
         return any(isinstance(each, Copy) for each in self.body)
 
     @property
+    def tests_places(self) -> bool:
+        """Are there other statements for lanes that may be outside? They test or compute places in each lane, so that
+        only those positions take them that are outside; otherwise such lanes are left out of the same statements."""
+        return any(each.checked_before is not None for each in _lanes_of(self.body))
+
+    @property
     def inlined(self) -> str:
         """Where the text of the kernel is compiled with the number of lanes known: `everywhere`, which is several
         times, for long `lines` that are inside, or `nowhere`, so that it is compiled once."""
@@ -160,7 +174,8 @@ class Tensor:
     index: int
     indices: int
     is_read: bool
-    is_integer: bool
+    ctype: str | None
+    """Its elements in C, if they are not of the dtype of computation."""
     optional: bool
     batched: bool
     flat: bool

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...dtypes import BOOL, INT64, DType
+from ...dtypes import BOOL, INT16, INT32, INT64, UINT8, DType
 from ...expr import Apply, Emitted, Expr, Literal, Name, names
 from ...expr.affine import ONE, Affine, Index
 from ...expr.atoms import Fold, Read
@@ -17,6 +17,9 @@ from ...expr.typed import Node
 from ...model.compute import Compute
 from ...model.operator import Operator
 from .lines import in_order, lane_range, line_variable, rows_at_a_time
+
+_WHOLE = {1: UINT8, 2: INT16, 4: INT32}
+"""Integers by their number of bytes."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,23 @@ class Texts:
         self._fold_dtypes: dict[Fold, DType] = {}
 
     def _fold_dtype(self, fold: Fold) -> DType:
-        """The dtype in which the values of a reduction are combined."""
+        """The dtype in which lanes combine the values of a reduction: where these are known to be few and small, as
+        counts of neighbours are, integers as wide as the elements."""
         if fold not in self._fold_dtypes:
-            self._fold_dtypes[fold] = self.body.value_dtype(fold, self.env)
+            dtype, most = self.body.value_dtype(fold, self.env), self.body.most(fold, self.env)
+            narrow = _WHOLE.get(min(self.dtype.itemsize, dtype.itemsize), dtype)
+            fits = most is not None and most <= narrow.highest
+            self._fold_dtypes[fold] = (
+                narrow if fits and dtype.is_integer and narrow.itemsize < dtype.itemsize else dtype
+            )
         return self._fold_dtypes[fold]
+
+    def _fold_text(self, name: str, fold: Fold) -> str:
+        """The value of a reduction in a lane, which is there already."""
+        if fold.reduction in POSITIONS:
+            return f"{name}_at[{self.place}]"
+        text, dtype = f"{self.same.get(name, name)}[{self.place}]", self.body.value_dtype(fold, self.env)
+        return text if self._fold_dtype(fold) == dtype else f"(({dtype.c_type}){text})"
 
     def _phases(self) -> Expr | None:
         """The divisor of indices along the line: positions that leave the same remainder are a line of their own, along
@@ -191,11 +207,9 @@ class Texts:
     ) -> Emitted:
         """The C of an expression; reductions are read where their arrays have them."""
         texts = {name: name for name in self.body.uniforms}
-        for name, atom in self.body.atoms.items():
-            texts[name] = name
-            if isinstance(atom, Fold):
-                array = f"{name}_at" if atom.reduction in POSITIONS else self.same.get(name, name)
-                texts[name] = f"{array}[{self.place}]"
+        for name in names(tree) & self.body.atoms.keys():
+            atom = self.body.atoms[name]
+            texts[name] = self._fold_text(name, atom) if isinstance(atom, Fold) else name
         if position and self.lane is not None:
             texts[self.lane.name] = f"({self._position})"
         emitted = print_tree(lower(tree, self.env, dtype, TARGET.native), texts | dict(own))

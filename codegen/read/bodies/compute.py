@@ -33,10 +33,10 @@ from ...source.text import to_yaml
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import requirements, tables
-from .shared import report_unused
+from .shared import declared_dtypes, report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
-KEYS = ("require", "let", "size", "outside")
+KEYS = ("require", "let", "size", "outside", "dtype")
 FOREIGN_RULES = {
     **dict.fromkeys(("mirror", "reflect_101", "reflect101"), "reflect"),
     **dict.fromkeys(("edge", "replicate", "clamp", "border", "clip"), "nearest"),
@@ -93,6 +93,8 @@ class Reader:
         self.tables: dict[str, Table] = {}
         self.later: Mapping[str, str] = {}
         """The names of `let` that are not known yet, and why."""
+        self.dtypes: Mapping[str, DType] = {}
+        """Those that the entry tells of inputs and results."""
         self.broken: set[str] = set()
         self.used: set[str] = set()
         """Arguments that the body uses."""
@@ -100,10 +102,12 @@ class Reader:
     def read(self) -> Compute | None:
         """The body, unless something is wrong with it."""
         before = len(self.entry.diagnostics)
+        self.dtypes = self._declared_dtypes()
         body = self._read()
         if body is not None and len(self.entry.diagnostics) == before:
             self._check_let_is_used()
             self._check_positions(body)
+            self._check_dtypes(body)
         return body if len(self.entry.diagnostics) == before else None
 
     def _read(self) -> Compute | None:
@@ -117,7 +121,7 @@ class Reader:
         if None in trees:
             return None
         named = tuple(
-            Result(self._hoisting(tree), text, name)
+            Result(self._hoisting(tree), text, name, self.dtypes.get(name))
             for (name, places), tree in zip(keys, trees, strict=True)
             if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
@@ -182,6 +186,7 @@ class Reader:
             tables=MappingProxyType({name: each for name, each in self.tables.items() if name in ranks}),
             places=placed,
             own=own,
+            given=MappingProxyType({name: each for name, each in self.dtypes.items() if name in ranks}),
         ).settled()
         if own and not self._has_order(body):
             return None
@@ -196,6 +201,28 @@ class Reader:
                 entry.report(node.span, f"{count} {what}; the core takes up to {most}", "write two operators")
         report_unused(entry, "body", entry.schema.arguments, frozenset(self.used))
         return body
+
+    def _declared_dtypes(self) -> Mapping[str, DType]:
+        """`dtype`: that of the results, or those of inputs and results by their names."""
+        inputs = [each.name for each in self.entry.tensors]
+        node, labels, what = self.node.get("dtype"), [*self.labels], "result"
+        if isinstance(node, MappingNode):
+            labels, what = [*labels, *inputs], "result or input"
+        found = declared_dtypes(self.entry, self.node, labels, what)
+        wrong = next((name for name, dtype in found.items() if dtype.is_complex), None)
+        if wrong is not None:
+            assert node is not None
+            message = f"'{wrong}' cannot be {found[wrong]}"
+            self.entry.report(node.span, message, "expressions over indices are of real numbers")
+        return found
+
+    def _check_dtypes(self, body: Compute) -> None:
+        """Indices are read as int64, and as nothing else."""
+        node = self.node.get("dtype")
+        for name in sorted(body.integers):
+            if node is not None and self.dtypes.get(name, INT64) is not INT64:
+                message = f"'{name}' is a position, and positions are int64"
+                self.entry.report(node.span, message, f"int({name}[...]) makes a position of an element")
 
     # ---- results and their variables
 
@@ -419,7 +446,7 @@ class Reader:
             return False
         types = body.env({each.name: FLOAT64 for each in self.entry.scalars}, FLOAT64)
         for each in body.results:
-            if each.name in body.own and not type_of(each.tree, types).dtype.is_floating:
+            if each.name in body.own and each.dtype is None and not type_of(each.tree, types).dtype.is_floating:
                 message = f"'{each.name}' is read, and has the dtype {type_of(each.tree, types).dtype.name}"
                 self.entry.report(each.source.span, message, "a result that is read has the dtype of the tensors")
         for name in sorted(body.own & body.integers):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...expr import Literal, names
+from ...expr.parse import truth
 from ...model.operator import Expression, Iteration
 from ...source import Mapping, Scalar
 from ..fields import Entry, lacks
@@ -44,6 +47,7 @@ def read(entry: Entry, local: Locals, parts: Mapping) -> Iteration | None:
     rounds = {name: within.expression(text) for name, text in texts.items()}
     proceeds, times = entry.text(node, "while"), entry.text(node, "times")
     condition = None if proceeds is None else within.expression(proceeds)
+    condition = None if condition is None else replace(condition, tree=truth(condition.tree))
     bound = None if times is None else _bound(entry, times)
     within.report_unused()
     if len(entry.diagnostics) > before or bound is None:

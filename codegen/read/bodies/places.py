@@ -187,11 +187,14 @@ class PlacesReader(Reader):
         try:
             known = type_of(tree, dict(self._dtypes(tree)))
         except ExpressionError:
-            return Result(tree, written.term, written.name)  # which is reported where it is checked
+            return self._of(written, tree)  # which is reported where it is checked
         counts = known.dtype.is_bool and written.combination not in ("max", "min")
         if counts or (known.weak and known.dtype.is_integer):
             tree = Name(self.atoms.name(Integer(tree)))  # an integer, which is of no dtype of a tensor
-        return Result(tree, written.term, written.name)
+        return self._of(written, tree)
+
+    def _of(self, written: _Written, tree: Expr) -> Result:
+        return Result(tree, written.term, written.name, self.dtypes.get(written.name))
 
     def _dtypes(self, tree: Expr) -> Iterator[tuple[str, DType]]:
         """The kinds of the names in an expression, in any of the dtypes that it is computed in."""

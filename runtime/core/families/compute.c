@@ -78,6 +78,12 @@ static int find_integers(task *t) {
 
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
 
+/* May a tensor be read as another dtype? That has to hold its numbers; positions may be any integers, and conditions bytes. */
+static int is_read_as(int dtype, int fixed) {
+    if (fixed == OW_INT64) return ow_dtype_kinds[dtype] < OW_KIND_FLOATING;
+    return ow_promote_types[dtype][fixed] == fixed || (fixed == OW_BOOL && dtype == OW_UINT8);
+}
+
 static int find_dtypes(task *t) {
     const ow_op *op = t->call->op;
     ow_tensor *promoted[OW_MAX_INPUTS] = {NULL};
@@ -88,9 +94,9 @@ static int find_dtypes(task *t) {
             return 0;
         }
         if (op->fixed[k] == OW_PROMOTED) promoted[k] = x;
-        else if (x && ow_dtype_kinds[x->dtype] >= OW_KIND_FLOATING) {
-            ow_fail(OW_RUNTIME_ERROR, "%s(): argument %d has indices, which are integers, but its dtype is %s", op->name,
-                    k + 1, ow_dtype_scalar_names[x->dtype]);
+        else if (x && !is_read_as(x->dtype, op->fixed[k])) {
+            ow_fail(OW_RUNTIME_ERROR, "%s(): argument %d is read as %s, which does not hold %s", op->name, k + 1,
+                    ow_dtype_names[op->fixed[k]], ow_dtype_names[x->dtype]);
             return 0;
         }
     }
