@@ -14,6 +14,7 @@ from ..expr import ExpressionError
 from ..expr.kernel_text import emit_expression
 from ..expr.lower import Env
 from ..model.computation import default_numbers, defaults_keep, takes_defaults, typed
+from ..model.loop import Loop
 from ..model.operator import Declaration, Elementwise, Operator
 from ..model.variants import function_names, inplace_function_names, method_names, submodule_names
 from . import accumulation, derivatives, folds, named_operators, reference
@@ -132,7 +133,7 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
 
 def _check_requirements(operator: Operator, diagnostics: Diagnostics) -> None:
     """Check that no requirement refuses the defaults for every dtype; it may for some."""
-    for requirement in operator.body.require if isinstance(operator.body, Elementwise) else ():
+    for requirement in operator.body.require if isinstance(operator.body, (Elementwise, Loop)) else ():
         everywhere = requirement.dtypes is None or requirement.dtypes >= operator.dtypes
         if everywhere and not defaults_keep(operator, requirement):
             diagnostics.report(requirement.check.source.span, "the defaults do not keep this requirement")

@@ -94,6 +94,7 @@ def descriptor(operator: Operator) -> Descriptor:
         natural.append(json.dumps(message) if message else "NULL")
     numbers = default_numbers(operator)
     ends = body.absent if isinstance(body, Elementwise) else {}
+    requires = isinstance(body, (Elementwise, Loop)) and bool(body.require)
     defaults = tuple(repr(float(numbers.get(param.name, 0))) for param in operator.params)
     return Descriptor(
         symbol=operator.name,
@@ -103,7 +104,7 @@ def descriptor(operator: Operator) -> Descriptor:
         fixed=tuple(fixed),
         absent=tuple(absent),
         natural=tuple(natural),
-        requirements=f"{operator.name}_requirements" if isinstance(body, Elementwise) and body.require else None,
+        requirements=f"{operator.name}_requirements" if requires else None,
         opmath_number=int("opmath_number" in operator.tags),
         rounds_params=int("rounded_numbers" in operator.tags),
         real_params=hex(sum(1 << index for index, param in enumerate(operator.params) if param.is_real)),

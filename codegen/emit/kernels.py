@@ -78,6 +78,8 @@ def emit(operator: Operator) -> str | None:
         return render("rows.c.j2", operator.file, output, **context)
     if isinstance(body, Loop):
         _add_kernels(context, c_loops.kernels(operator, body))
+        context["checks"] = requirements.checks(operator, body)
+        context["checked"] = requirements.used_parameters(operator, body)
         return render("loop.c.j2", operator.file, output, names=c_loops.names(operator, body), **context)
     if isinstance(body, Folding):
         _add_kernels(context, folds.kernels(operator, body))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..dtypes import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType, Promotion, promote
-from ..expr import Expr, ExpressionError, evaluate, names, type_of
+from ..expr import Expr, ExpressionError, Name, evaluate, names, type_of
 from ..expr.lower import Env, Type
 from ..schema import Argument
 from .compute import Compute
@@ -33,8 +33,9 @@ def parameter_dtype(param: Argument, dtype: DType) -> DType:
 
 
 def requirement_dtypes(operator: Operator) -> Env:
-    """Dtypes of the variables of a condition on the parameters."""
-    return {param.name: FLOAT64 for param in operator.params}
+    """Dtypes of the variables of a condition on the parameters, and on sizes that a signature names."""
+    sizes = operator.body.names if isinstance(operator.body, Loop) else ()
+    return dict.fromkeys([*(param.name for param in operator.params), *sizes], FLOAT64)
 
 
 def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
@@ -49,7 +50,9 @@ def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
     return numbers
 
 
-def defaults_keep(operator: Operator, requirement: Requirement[Expression, Argument]) -> bool:
+def defaults_keep(
+    operator: Operator, requirement: Requirement[Expression, Argument] | Requirement[Expression, Name]
+) -> bool:
     """True if the condition holds for the defaults, or uses a parameter without a default."""
     numbers = default_numbers(operator)
     used = names(requirement.check.tree)
@@ -210,7 +213,7 @@ def row_dtypes(operator: Operator, body: Rows, dtype: DType) -> dict[str, DType]
 def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
     """Every expression of the body with the dtypes of its variables and of its value, for each computation dtype."""
     body = operator.body
-    if isinstance(body, Elementwise):
+    if isinstance(body, (Elementwise, Loop)):
         for requirement in body.require:
             yield requirement.check, requirement_dtypes(operator), BOOL
     for dtype in operator.compute_dtypes:

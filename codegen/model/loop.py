@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..dtypes import DType
+from ..expr import Name
 from ..source import Scalar
+from .parts import Expression, Requirement
 
 MAX_DIMS = 8
 """Dimensions of one operand in a signature (OW_LOOP_DIMS of loop.c)."""
@@ -26,6 +28,8 @@ class Loop:
     """Inputs with a dtype of their own."""
     own: tuple[DType | None, ...]
     code: Scalar = field(repr=False, compare=False)
+    require: tuple[Requirement[Expression, Name], ...] = ()
+    """Conditions on parameters and sizes."""
 
     @property
     def names(self) -> tuple[str, ...]:

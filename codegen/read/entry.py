@@ -44,7 +44,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "overloads": (Family.ELEMENTWISE,),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS, Family.FOLD, Family.COMPUTE),
-    "require": (Family.ELEMENTWISE, Family.COMPOSITE),
+    "require": (Family.ELEMENTWISE, Family.COMPOSITE, Family.LOOP),
 }
 VARIANTS = ("function", "method")
 INTERNAL = "internal"

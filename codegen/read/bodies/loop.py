@@ -7,10 +7,13 @@ from types import MappingProxyType
 
 from ...dtypes import DTYPES, DType
 from ...errors import suggest
+from ...expr import Name
 from ...model.loop import MAX_DIMS, Loop, groups
+from ...model.operator import Expression, Requirement
 from ...source import Mapping, Scalar
 from ..fields import Entry
-from . import c_text
+from . import c_text, requirements
+from .shared import expression
 
 _EXAMPLE = "routine: {c: 'for (int64_t i = 0; i < n; i++) *result += self[i];', signature: '(n)->()'}"
 
@@ -30,11 +33,26 @@ def read(entry: Entry) -> Loop | None:
     _check(entry, signature, inputs, results)
     _check_code(entry, code)
     dtypes = _dtypes(entry, node)
+    require = _require(entry, inputs)
     if len(entry.diagnostics) > before:
         return None
     labels = [each.name or "result" for each in entry.schema.returns]
     fixed = {each.name: dtypes[each.name] for each in entry.tensors if each.name in dtypes}
-    return Loop(inputs, results, MappingProxyType(fixed), tuple(dtypes.get(label) for label in labels), code)
+    return Loop(inputs, results, MappingProxyType(fixed), tuple(dtypes.get(label) for label in labels), code, require)
+
+
+def _require(entry: Entry, inputs: tuple[tuple[str, ...], ...]) -> tuple[Requirement[Expression, Name], ...]:
+    """Conditions on the parameters and on the sizes that the signature names."""
+    sizes = [name for dims in inputs for name in dims if not name.isdigit()]
+    known = dict.fromkeys([*(each.name for each in entry.scalars), *sizes])
+
+    def value(name: Scalar) -> Name | None:
+        return Name(name.value) if entry.known("parameter or size", name, known) else None
+
+    example = f"{next(iter(known), 'n')} > 0"
+    return requirements.read(
+        entry, entry.node.get("require"), example, lambda text: expression(entry, text, known), value, by_dtype=True
+    )
 
 
 def _check(

@@ -226,7 +226,7 @@ typedef struct ow_op {
     int8_t degrees[OW_MAX_RESULTS]; /* reduce, rows: a row times a has the results times a to this power; 0: no such thing; negative: terms are elements */
     uint8_t whole_params;   /* bit set of parameters that are integers or truth values, whatever the dtype */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
-    ow_requirements requirements; /* elementwise: what must hold of parameters that are given; NULL: nothing */
+    ow_requirements requirements; /* elementwise and loops: what must hold of parameters that are given, and of sizes; NULL: nothing */
     const char *refusal; /* message for real dtypes outside the set; NULL: "not implemented for" */
     const char *complex_refusal; /* the same for complex ones */
     const char *library; /* extern, indexing, random: the name of the core's routine or distribution */

@@ -82,6 +82,13 @@ ow_tensor *ow_check_operands(const ow_op *op, ow_tensor *const *inputs);
  * that. (elementwise.c) */
 int ow_promote_operands(const ow_op *op, ow_tensor *const *inputs, int *promoted);
 
+#define OW_LOOP_DIMS 8 /* of one operand in the signature of a loop */
+#define OW_MAX_NAMED_SIZES (OW_MAX_INPUTS * OW_LOOP_DIMS)
+
+/* Checks what the operator requires of parameters, NULL where they have their defaults, and of sizes behind them, for a result
+ * of this dtype. 1, or 0 with the error set. (elementwise_params.c) */
+int ow_check_params(const ow_op *op, ow_tensor *const *params, int dtype, const int64_t *sizes, int nsizes);
+
 /* Parameters, NULL where they have their defaults, in the form that kernels of `dtype` read. 1, or 0 with the error set.
  * (elementwise_params.c) */
 int ow_load_all_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values);

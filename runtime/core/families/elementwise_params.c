@@ -10,9 +10,8 @@ static double finite_end(int which, int dtype) {
     return ends[1] ? ends[which == OW_ABSENT_HIGHEST] : which == OW_ABSENT_HIGHEST ? DBL_MAX : -DBL_MAX;
 }
 
-/* 1 if the parameters meet the operator's requirements for a result of this dtype. */
-static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
-    double values[OW_MAX_PARAMS];
+int ow_check_params(const ow_op *op, ow_tensor *const *params, int dtype, const int64_t *sizes, int nsizes) {
+    double values[OW_MAX_PARAMS + OW_MAX_NAMED_SIZES];
     char message[200];
     if (!op->requirements) return 1;
     for (int k = 0; k < op->nparams; k++) {
@@ -20,6 +19,7 @@ static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
         if (params && params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
         values[k] = value.d;
     }
+    for (int k = 0; k < nsizes; k++) values[op->nparams + k] = (double)sizes[k];
     int kind = op->requirements(values, dtype, message, sizeof message);
     if (kind) ow_fail(kind, "%s", message);
     return !kind;
@@ -28,7 +28,7 @@ static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
 /* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
 int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved *r, ow_scalar *values) {
     int computes = ow_dtype_kinds[r->compute];
-    if (!check_params(op, params, r->result)) return 0;
+    if (!ow_check_params(op, params, r->result, NULL, 0)) return 0;
     for (int k = 0; k < op->nparams; k++) {
         const ow_tensor *p = params ? params[k] : NULL;
         if (!p) {

@@ -7,9 +7,6 @@
 #include "iterate.h"
 #include "loop.h"
 
-#define OW_LOOP_DIMS 8
-#define MAX_NAMES 32
-
 typedef struct {
     int n;
     const char *token[OW_LOOP_DIMS]; /* a name, a size, or # and the number of a parameter */
@@ -21,9 +18,9 @@ typedef struct {
     int noperands; /* results come first */
     core_dims dims[OW_MAX_OPERANDS];
     int nnames;
-    const char *name[MAX_NAMES];
-    int name_length[MAX_NAMES];
-    int64_t size[MAX_NAMES];
+    const char *name[OW_MAX_NAMED_SIZES];
+    int name_length[OW_MAX_NAMED_SIZES];
+    int64_t size[OW_MAX_NAMED_SIZES];
 } signature;
 
 static const char *read_group(const char *text, core_dims *dims) {
@@ -101,7 +98,7 @@ typedef struct {
     int64_t shape[OW_MAX_DIMS];
     int64_t stride[OW_MAX_OPERANDS][OW_MAX_DIMS];
     char *data[OW_MAX_OPERANDS];
-    int64_t last[OW_MAX_OPERANDS + MAX_NAMES]; /* the strides of the last batch dimension, then the sizes */
+    int64_t last[OW_MAX_OPERANDS + OW_MAX_NAMED_SIZES]; /* the strides of the last batch dimension, then the sizes */
 } batches;
 
 static void run_batches(void *context, int64_t begin, int64_t end) {
@@ -202,6 +199,7 @@ int ow_loop_call(ow_call *c) {
     }
     b.ndim = ow_broadcast_shape(leading, op->ninputs, b.shape);
     if (b.ndim < 0 || !ow_load_all_params(op, c->params, compute, params)) return 0;
+    if (!ow_check_params(op, c->params, promoted, s.size, s.nnames)) return 0;
     int made = new_results(&s, c, promoted, params, &b);
     if (!made || ow_infers()) return made;
     for (int k = 0; k < op->ninputs && done; k++) {
