@@ -164,6 +164,12 @@ class _IndexReader(Reader):
             return self._element(node, node.value.id, span)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.scope.indexed:
             return self._indexed(node, node.value.id, span)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript):
+            inner = node.value
+            if isinstance(inner.value, ast.Name) and inner.value.id in self.scope.readable:
+                indices = ", ".join(ast.unparse(each) for each in (inner.slice, node.slice))
+                name = inner.value.id
+                return self._wrong(f"the indices of '{name}' stand in one pair of brackets", span, f"{name}[{indices}]")
         if isinstance(node, ast.Attribute):
             return self._attribute(node, span)
         return super().read(node)
@@ -314,6 +320,8 @@ class _IndexReader(Reader):
         span = self.source.span(node.target)
         if not isinstance(node.target, ast.Name):
             self._wrong("a range has one variable", span, "for i in range(n) for j in range(m)")
+            words = [each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)]
+            self.names = (*(self.names or ()), *words)  # one mistake is enough
             return None
         word, call = node.target.id, node.iter
         if word in (self.names or ()) or word in self.scope.readable or word in self.scope.indexed:

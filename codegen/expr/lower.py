@@ -84,6 +84,12 @@ def _truth(expr: Expr, value: _Value) -> Node:
     return _expected(expr, value, BOOL) if value.dtype.is_list else convert(value.node, BOOL)
 
 
+def _written(expr: Expr) -> str:
+    """The expression as it stands in its entry, where names may stand for elements and reductions."""
+    span = expr.span
+    return str(expr) if span.origin is None else span.origin.value[span.offset : span.offset + span.length]
+
+
 def _described(dtype: DType) -> str:
     if dtype.is_integer:
         return "an integer"
@@ -228,7 +234,7 @@ class _Lowering:
                 if value.dtype.kind.category > INT64.kind.category
             )
             kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
-            message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
+            message = f"{symbol(expr.function)} needs {kinds}, but '{_written(culprit)}' is {value.dtype}"
             help = function.meant if value.dtype.is_floating else None
             raise ExpressionError.at(culprit.span, message, help)
         if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):

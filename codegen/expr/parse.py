@@ -54,6 +54,17 @@ class Family:
     """Functions of the file."""
 
 
+_SUMMED = "an expression sees one element: 'reduce' and 'rows' combine them, and 'compute' over index variables"
+_DRAWN = "random numbers belong to positions, which 'compute' has: value[..., x]: rand(key, x)"
+_MEANT = {
+    "float": "integers become floating where they meet floating numbers: 1.0 * x",
+    "bool": "a condition is x != 0",
+    "int": "trunc(x) drops the fraction",
+    **dict.fromkeys(("sum", "mean", "prod", "any", "all", "argmax", "argmin"), _SUMMED),
+    **dict.fromkeys(("rand", "randn", "random", "uniform", "normal"), _DRAWN),
+}
+"""What is meant by functions of other languages that there is none for."""
+
 ELEMENTS = Family("an expression", FUNCTIONS)
 """Expressions over the elements of tensors."""
 
@@ -195,6 +206,7 @@ class Reader:
             if self.names is not None and name in self.names:
                 return self._wrong(f"'{name}' is an argument, not a function", name_span)
             help = f"it is called '{known}' here" if known in self.functions else suggest(name, self.functions)
+            help = _MEANT.get(name, help)
             return self._wrong(f"unknown function '{name}'", name_span, help)
         function = self.functions[name]
         usage = f"{name}({', '.join(function.params)})"

@@ -65,7 +65,11 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
                 scalar = entry.text(kinds, DIFFERS if differs else "real")
             else:
                 scalar = entry.text(node, name)
-            if scalar is not None and differs and scalar.value.strip() in ("auto", "none"):
+            if isinstance(body, Compute) and name in body.discrete and scalar is not None and scalar.value != "none":
+                message = f"'{name}' is read as {body.fixed[name]}: there is no derivative by it"
+                entry.report(scalar.span, message, "leave it out")
+                derivatives[name] = Derivative("none", scalar)
+            elif scalar is not None and differs and scalar.value.strip() in ("auto", "none"):
                 entry.report(scalar.span, f"'{DIFFERS}' is a formula", f"{DIFFERS}: grad")
                 derivatives[name] = Derivative("none", scalar)
             elif scalar is not None:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ...dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
 from ...errors import Span
-from ...expr import Apply, Expr, ExpressionError, Name, names
+from ...expr import Apply, Expr, ExpressionError, Literal, Name, applications, names
 from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
 from ...expr.atoms import Atom, Atoms, Carrier, Fold, Named, Read, WritingOut, within
@@ -106,6 +106,7 @@ class Reader:
         body = self._read()
         if body is not None and len(self.entry.diagnostics) == before:
             self._check_let_is_used()
+            self._check_ranges(body)
             self._check_positions(body)
             self._check_dtypes(body)
         return body if len(self.entry.diagnostics) == before else None
@@ -260,7 +261,9 @@ class Reader:
             reason = argument_reason(word, self.entry.family)
             taken = word in (*self.scope, *self.tensors) or any(word == each.name for each in self.entry.scalars)
             if not word.isidentifier() or reason or taken or variables.count(word) > 1:
-                reason = reason or ("is the name of something else" if word.isidentifier() else "is no variable")
+                twice = variables.count(word) > 1 and not taken
+                reason = reason or ("stands twice" if twice else "is the name of something else")
+                reason = reason if word.isidentifier() else "is no variable"
                 self.entry.report(key.span_at(start, len(text)), f"'{word}' {reason}", "value[..., y, x]")
                 return None
         own = (*variables, *(_PLACE.format(dim) for dim in range(len(numbers))))
@@ -501,6 +504,10 @@ class Reader:
                 geometry = None if text is None else self.geometry(text, INT64)
                 if geometry is None:
                     return None
+                if isinstance(geometry, Const) and geometry.value < 0:
+                    assert text is not None
+                    self.entry.report(text.span, f"'{name}' has {geometry.value} positions", "a size is not negative")
+                    return None
                 sizes.append((name, Size(geometry)))
                 continue
             place = next(
@@ -574,6 +581,8 @@ class Reader:
                 if dtype.is_floating:
                     message = f"index {dim} of '{read.tensor}' is {dtype}, and a position is an integer"
                     help = "'//' divides integers; int(x) drops the fraction, int(floor(x)) rounds down"
+                elif any(_divides_by_zero(each) for each in applications(tree)):
+                    message, help = f"index {dim} of '{read.tensor}' is divided by zero", "a positive number"
                 elif body.is_never_inside(read, dim):
                     message, help = f"index {dim} of '{read.tensor}' never lies inside", "indices count from 0"
                 else:
@@ -591,6 +600,23 @@ class Reader:
                 elif isinstance(atom, Read) and not isinstance(body.outside.get(atom.tensor, Border.ERROR), Border):
                     message = f"{what} may be read outside of '{atom.tensor}'"
                     self.entry.report(self._place(body, atom.span), message, "outside: error, nearest, wrap or reflect")
+
+    def _check_ranges(self, body: Compute) -> None:
+        """Bounds are integers, and numbers among them leave something between them."""
+        env = body.env({each.name: FLOAT64 for each in self.entry.scalars}, FLOAT64)
+        for bounds in body.ranges.values():
+            first, stop = bounds.first, bounds.stop
+            for each in (first, stop):
+                try:
+                    dtype = type_of(each, env).dtype
+                except ExpressionError:
+                    continue  # which is reported where it is checked
+                if dtype.is_floating:
+                    message = f"a bound of the range of '{bounds.name}' is {dtype}, and bounds are integers"
+                    self.entry.report(self._place(body, each.span), message, "'//' divides integers")
+            if isinstance(first, Literal) and isinstance(stop, Literal) and first.value >= stop.value:
+                message = f"the range of '{bounds.name}' is empty: it ends at {stop.value} and begins at {first.value}"
+                self.entry.report(self._place(body, stop.span), message, "range(first, stop), with stop > first")
 
     def _place(self, body: Compute, span: ExprSpan) -> Span:
         return (span.origin or body.results[0].source).span_at(span.offset, span.length)
@@ -677,6 +703,10 @@ def _named(tree: Expr) -> Iterator[Name]:
         yield tree
     for each in tree.children:
         yield from _named(each)
+
+
+def _divides_by_zero(tree: Expr) -> bool:
+    return isinstance(tree, Apply) and tree.function in ("floor_divide", "remainder") and tree.args[1] == Literal(0)
 
 
 def _functions(tree: Expr) -> set[str]:
