@@ -23,7 +23,7 @@ from .._handle import alias, excluded, fits, with_keys
 from . import anomaly_mode
 from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED
 from .hook_results import check_replaced, replaced
-from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
+from .node import ANY_DTYPE, AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
 storage_uses, flags = lib.storage_uses, lib.flags
 
@@ -328,8 +328,8 @@ def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> 
                 f"expected shape compatible with {list(shape)}"
             )
         grad = grad.sum_to_size(shape)
-    dtype = BY_CODE[code]
-    if grad.dtype is not dtype:
+    if code != ANY_DTYPE and grad.dtype is not BY_CODE[code]:
+        dtype = BY_CODE[code]
         if grad.dtype.is_complex and not dtype.is_complex:
             grad = grad.real
         grad = grad.to(dtype)

@@ -8,6 +8,7 @@ before is restored by the core (core/python/modes.c), which Ctrl-C does not inte
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -189,3 +190,38 @@ class inference_mode(BitsMode):  # noqa: N801 (PyTorch's name)
 def is_inference_mode_enabled() -> bool:
     """Return whether this thread is within `inference_mode`."""
     return bool(excluded() & _INFERENCE)
+
+
+class _Threads(threading.local):
+    may_be_others = True
+
+
+_threads = _Threads()
+
+
+class set_multithreading_enabled(_Mode):  # noqa: N801 (PyTorch's name)
+    """Say whether backward passes may use threads of devices, at once; as a context manager, until its end.
+
+    Nodes always run on the thread that calls `backward`, as in torch for the CPU: this is a setting that can be read,
+    `is_multithreading_enabled()`. The operators of a pass use the threads of `set_num_threads`.
+    """
+
+    __module__ = "opweave.autograd.grad_mode"
+
+    def __init__(self, mode: bool) -> None:
+        self.mode, self.prev = mode, _threads.may_be_others
+        _threads.may_be_others = mode
+
+    def clone(self) -> Any:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        _threads.may_be_others = self.prev
+
+
+def is_multithreading_enabled() -> bool:
+    """Return what `set_multithreading_enabled` of this thread was told."""
+    return _threads.may_be_others

@@ -280,7 +280,7 @@ def described(meta: tuple[Any, int, bool] | None) -> InputMetadata:
     if meta is None:
         return InputMetadata([], None, CPU)
     shape, code, has_no_values = meta
-    return InputMetadata([*shape], BY_CODE[code], META if has_no_values else CPU)
+    return InputMetadata([*shape], None if code == ANY_DTYPE else BY_CODE[code], META if has_no_values else CPU)
 
 
 def hooks_of(node: Node) -> Hooks:
@@ -289,10 +289,14 @@ def hooks_of(node: Node) -> Hooks:
     return hooks
 
 
+ANY_DTYPE = -1
+"""In the place of the number of a dtype, where gradients may have any."""
+
+
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds up what arrives there."""
 
-    __slots__ = ("accumulated_hooks", "grad", "variable_reference")
+    __slots__ = ("accumulated_hooks", "grad", "grad_dtype", "variable_reference")
     collects = True
 
     def __init__(self, variable: Any) -> None:
@@ -300,7 +304,16 @@ class AccumulateGrad(Node):
         self.grad: Any = None
         self.accumulated_hooks: OrderedDict[int, Hook] | None = None
         self.variable_reference = weakref.ref(variable)
-        self.metas = (meta(variable),)
+        self.grad_dtype: Any = ...
+        """The dtype of gradients, None: any; `...`: that of the leaf."""
+        self.describe(variable)
+
+    def describe(self, variable: Any) -> None:
+        """Note what gradients of the leaf are."""
+        shape, code, has_no_values = meta(variable)
+        if self.grad_dtype is not ...:
+            code = ANY_DTYPE if self.grad_dtype is None else self.grad_dtype.code
+        self.metas = ((shape, code, has_no_values),)
 
     @property
     def variable(self) -> Any:

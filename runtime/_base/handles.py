@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._handle import adopt, meta
+from .._handle import adopt
 from .._handle import shape_of as shape_of
 from .._handle import strides_of as strides_of
 from .errors import raise_pending
@@ -40,7 +40,7 @@ def exchange(tensor: Any, other: Any) -> Any:
     lib.exchange(tensor._h, other._h)
     edge = tensor._edge
     if edge is not None and edge[0].collects:
-        edge[0].metas = (meta(tensor),)  # its gradient has the new shape
+        edge[0].describe(tensor)  # its gradient has the new shape
     return tensor
 
 

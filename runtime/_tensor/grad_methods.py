@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._autograd.grad_mode import AUTOGRAD, is_inference_mode_enabled
 from .._base import handles
+from .._base.dtypes import dtype
 from .._base.type_names import type_name
 from .._C import lib
 from .._handle import set_edge
@@ -126,6 +127,37 @@ class AutogradMethods:
     @grad.deleter
     def grad(self: Any) -> None:
         self.grad = None
+
+    @property
+    def grad_dtype(self: Any) -> dtype | None:
+        """The dtype to which gradients of a leaf are converted, its own unless another is assigned; None: they are kept
+        as they arrive.
+
+        Raises RuntimeError for tensors that are no leaves, and for a dtype that the gradient that is there has not.
+        """
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        edge = self._edge
+        found = ... if edge is None or not edge[0].collects else edge[0].grad_dtype
+        return self.dtype if found is ... else found
+
+    @grad_dtype.setter
+    def grad_dtype(self: Any, value: dtype | None) -> None:
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and not isinstance(value, dtype):
+            raise RuntimeError(f"grad_dtype must be an opweave.dtype or None, but got {type_name(value)}")
+        if value is not None and not (value.is_floating_point or value.is_complex):
+            raise RuntimeError(f"grad_dtype must be a floating or complex dtype, as gradients are, but got {value}")
+        node = _record().leaf(self)
+        if value is not None and node.grad is not None and node.grad.dtype is not value:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient with dtype "
+                f"'{_name(node.grad.dtype)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
+                "ensure the new grad_dtype matches the existing gradient's dtype."
+            )
+        node.grad_dtype = value
+        node.describe(self)
 
     @property
     def retains_grad(self: Any) -> bool:
@@ -243,10 +275,11 @@ def _check_gradient(tensor: Any, grad: Any) -> None:
             f"attempting to assign a gradient with device type '{grad.device}' to a tensor with device type "
             f"'{tensor.device}'. Please ensure that the gradient and the tensor are on the same device"
         )
-    if grad.dtype is not tensor.dtype:
+    expected = tensor.grad_dtype if tensor.is_leaf else tensor.dtype
+    if expected is not None and grad.dtype is not expected:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_name(grad)}' to a tensor with grad_dtype "
-            f"'{_name(tensor)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+            f"attempting to assign a gradient with dtype '{_name(grad.dtype)}' to a tensor with grad_dtype "
+            f"'{_name(expected)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
             "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
             "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
             "systems that assume they match."
@@ -257,5 +290,5 @@ def _check_gradient(tensor: Any, grad: Any) -> None:
         )
 
 
-def _name(tensor: Any) -> str:
-    return tensor.dtype.scalar_name.lower()
+def _name(of: dtype) -> str:
+    return of.scalar_name.lower()

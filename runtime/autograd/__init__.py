@@ -22,8 +22,10 @@ if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cann
     from .._autograd.grad_mode import inference_mode as inference_mode
     from .._autograd.grad_mode import is_grad_enabled as is_grad_enabled
     from .._autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+    from .._autograd.grad_mode import is_multithreading_enabled as is_multithreading_enabled
     from .._autograd.grad_mode import no_grad as no_grad
     from .._autograd.grad_mode import set_grad_enabled as set_grad_enabled
+    from .._autograd.grad_mode import set_multithreading_enabled as set_multithreading_enabled
     from .._autograd.node import Node as Node
     from . import function as function
     from . import functional as functional
@@ -50,6 +52,8 @@ _MODULES = {
     "inference_mode": ".._autograd.grad_mode",
     "is_grad_enabled": ".._autograd.grad_mode",
     "is_inference_mode_enabled": ".._autograd.grad_mode",
+    "is_multithreading_enabled": ".._autograd.grad_mode",
+    "set_multithreading_enabled": ".._autograd.grad_mode",
     "Node": ".._autograd.node",
     "Variable": ".variable",
     "gradcheck": ".gradcheck",

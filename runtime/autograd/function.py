@@ -21,11 +21,15 @@ from .._base.type_names import type_name
 from .._dispatch.ops import ops
 from .._handle import alias, as_view, function_view, meta, needs_grad, packing, set_edge, versions
 
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
-class Context:
+
+class FunctionCtx:
     """`ctx`, which forward and backward of one call of a Function share: this, and what they set as attributes."""
 
     __slots__ = ("__dict__", "_reference")
+
+    saved_for_forward: tuple[Any, ...]
 
     def __init__(self, node: FunctionNode) -> None:
         self._reference = weakref.ref(node)  # which refers to the context
@@ -61,6 +65,15 @@ class Context:
                 )
         self._node.to_save = tensors
 
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors (None too) as `saved_for_forward`, for a `jvp`. Raises AssertionError for anything else."""
+        if not all(tensor is None or isinstance(tensor, handles.Tensor) for tensor in tensors):
+            raise AssertionError(
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                "ctx."
+            )
+        self.saved_for_forward = tensors
+
     def mark_dirty(self, *args: Any) -> None:
         """Say which inputs forward has overwritten; it must return them. Raises RuntimeError for what is no tensor."""
         for index, value in enumerate(args):
@@ -93,7 +106,7 @@ class FunctionNode(Node):
     takes_undefined = True
 
     def __init__(self, function: Any, edges: tuple[Any, ...]) -> None:
-        self.context = Context(self)
+        self.context = FunctionCtx(self)
         super().__init__(edges)
         self.function = function
         self.dirty: tuple[Any, ...] = ()
@@ -238,6 +251,15 @@ class Function:
             if packing():
                 saved_tensors.pack_inputs(node)
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
+
+
+class InplaceFunction(Function):
+    """A Function whose objects say whether they work in place: torch's base of functions that may overwrite."""
+
+    __module__ = "opweave.autograd.function"
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace
 
 
 def _meta(result: Any) -> Any:

@@ -83,3 +83,18 @@ def test_anomalies_are_found_while_they_are_looked_for() -> None:
         with pytest.warns(UserWarning, match="test_modes.py"), pytest.raises(RuntimeError, match="returned nan values"):
             y.backward()
     (x / x).sum().backward()
+
+
+def test_threads_of_backward_passes_are_a_setting_of_the_thread() -> None:
+    assert ow.autograd.is_multithreading_enabled()
+    with ow.autograd.set_multithreading_enabled(False):
+        assert not ow.autograd.is_multithreading_enabled()
+        with ow.autograd.set_multithreading_enabled(True):
+            assert ow.autograd.is_multithreading_enabled()
+        assert not ow.autograd.is_multithreading_enabled()
+    assert ow.autograd.is_multithreading_enabled()
+    mode = ow.autograd.grad_mode.set_multithreading_enabled(False)
+    assert not ow.autograd.is_multithreading_enabled()
+    decorated = ow.autograd.set_multithreading_enabled(True)(ow.autograd.is_multithreading_enabled)
+    mode.__exit__()
+    assert decorated()

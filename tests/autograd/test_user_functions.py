@@ -9,7 +9,7 @@ from typing import Any
 import opweave as ow
 import pytest
 from opweave.autograd import Function
-from opweave.autograd.function import once_differentiable
+from opweave.autograd.function import FunctionCtx, InplaceFunction, once_differentiable
 
 
 def leaf(*values: float) -> Any:
@@ -282,3 +282,31 @@ def test_saved_inputs_that_were_overwritten_make_no_cycle(is_view: bool) -> None
         assert alive() is None
     finally:
         gc.enable()
+
+
+class Doubled(InplaceFunction):
+    @staticmethod
+    def forward(ctx: Any, x: Any, inplace: bool = False) -> Any:
+        assert isinstance(ctx, FunctionCtx)
+        ctx.save_for_forward(x, None)
+        assert ctx.saved_for_forward == (x, None)
+        with pytest.raises(AssertionError, match="you should save non-tensors as attributes"):
+            ctx.save_for_forward(3)
+        if not inplace:
+            return x * 2
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2, None
+
+
+def test_functions_that_may_work_in_place() -> None:
+    assert Doubled(True).inplace
+    assert not Doubled().inplace
+    x = leaf(1.0, 2.0)
+    copy = x.clone()
+    (Doubled.apply(x) + Doubled.apply(copy, True)).sum().backward()
+    assert copy.tolist() == [2.0, 4.0]
+    assert x.grad.tolist() == [4.0, 4.0]
