@@ -35,6 +35,16 @@ def averaged(tensor: Any, run: Callable[[Any], Any]) -> Any:
     return with_distances(run(distances(tensor)), tensor)
 
 
+def with_integers(tensor: Any, run: Callable[[Any], Any]) -> Any:
+    """What a function makes of the integers of a quantized tensor, as float32, with the same scale and zero point, from
+    which the results are rounded distances."""
+    from .._base.dtypes import EXPORTS
+    from .._representations.quantized.tensors import memory_of, with_distances
+
+    zero_point = tensor.q_zero_point()  # raises the error of tensors with several
+    return with_distances(run(memory_of(tensor).to(EXPORTS["float32"])) - zero_point, tensor)
+
+
 class QuantizedMethods:
     """Mixed into Tensor."""
 

@@ -9,7 +9,10 @@ import pytest
 
 from .programs import check
 
-MODES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "nearest": 2, "nearest-exact": 3, "area": 2}
+MODES = {
+    "linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "nearest": 2, "nearest-exact": 3, "area": 2, "lanczos": 2,
+}  # fmt: skip
+ANTIALIAS = {"bilinear": (False, True), "bicubic": (False, True), "lanczos": (True,)}
 SIZES = ("size={size}", "scale_factor=2", "scale_factor=0.6", "scale_factor=1.7, recompute_scale_factor=True")
 
 
@@ -19,7 +22,7 @@ def test_values_and_gradients(mode: str, size: str) -> None:
     shape = ", ".join(map(str, (2, 1, *(7, 6, 5)[:dims])))
     calls = []
     for align in ("None", "True") if mode.endswith(("linear", "cubic")) else ("None",):
-        for antialias in (False, True) if mode in ("bilinear", "bicubic") else (False,):
+        for antialias in ANTIALIAS.get(mode, (False,)):
             given = f"mode={mode!r}, align_corners={align}, antialias={antialias}"
             calls.append(f"F.interpolate(a, {size.format(size=(9, 4, 8)[:dims])}, {given})")
     check(
@@ -51,6 +54,11 @@ F.interpolate(x(3, 4, 4), (2, 2), mode='bilinear')
 F.interpolate(x(3, 4, 4), scale_factor=(2, 2), mode='bilinear')
 F.interpolate(x(3, 4, 4), 2, mode='bilinear')
 F.interpolate(x(1, 3, 4, 4), 2, mode='linear')
+F.interpolate((x(1, 2, 9, 7).abs() * 90).to(L.uint8), (5, 11), mode='lanczos', antialias=True)
+F.interpolate((x(2, 3, 4, 9).abs() * 90).to(L.uint8), (9, 4), mode='lanczos', antialias=True)
+F.interpolate(x(1, 1, 4, 4), 2, mode='lanczos')
+F.interpolate(x(1, 1, 4, 4), 2, mode='lanczos', align_corners=True, antialias=True)
+F.interpolate(x(1, 4, 4), 2, mode='lanczos', antialias=True)
 """
 
 

@@ -116,6 +116,47 @@ def test_averages_and_resampling(dtype: str) -> None:
         check(call, f"{dtype} {scale} {zero_point}")
 
 
+def test_ties_of_bilinear_interpolation() -> None:
+    """Of several channels in C order: other kernels of torch round as the processor does."""
+    integers = np.random.default_rng(5).integers(0, 256, (1, 2, 9, 11))
+
+    def call(library: Any) -> Any:
+        found = []
+        for rows, columns in ((3, 5), (4, 6), (5, 7), (7, 5), (9, 11)):
+            given = library.tensor(integers[..., :rows, :columns].tolist(), dtype=library.uint8)
+            q = library._make_per_tensor_quantized_tensor(given, 0.1, 7)
+            for size in ((5, 5), (7, 3), (6, 8), (11, 13)):
+                for corners in (False, True):
+                    resized = library.nn.functional.interpolate(q, size, mode="bilinear", align_corners=corners)
+                    found.append(resized.int_repr())
+        return tuple(found)
+
+    check(call, "quint8")
+
+
+def test_pools_and_convolutions_of_volumes() -> None:
+    def call(library: Any) -> Any:
+        functions = library.ao.nn.quantized.functional
+        q, w = (
+            library.quantize_per_tensor(numbers(library, *sizes), 0.1, zero_point, dtype)
+            for sizes, zero_point, dtype in (((1, 5, 2, 3, 4), 3, library.quint8), ((5, 1, 2, 3, 4), 0, library.qint8))
+        )
+        signal = q.reshape(1, 5, 24)
+        results = (
+            functions.avg_pool3d(q, 2, None, 1),
+            functions.adaptive_avg_pool3d(q, (1, 2, 3)),
+            functions.max_pool1d(signal, 3),
+            functions.max_pool1d(signal, 4, 2, 1, 1, True),
+            functions.conv3d(q, w, None, padding=1, groups=5, scale=2.0, zero_point=100),
+            functions.upsample_nearest(q, (3, 4, 5)),
+            functions.upsample_bilinear(q[:, :, 0], (5, 7)),
+            functions.upsample(q[:, :, 0], scale_factor=2),
+        )
+        return tuple(each.int_repr().contiguous() for each in results)
+
+    check(call, "quint8")
+
+
 @pytest.mark.parametrize("dtype", ["quint8", "qint8"])
 def test_numbers_of_channels(dtype: str) -> None:
     """Scales are float64, of which no float32 is as near: products with integers are rounded once."""

@@ -12,7 +12,7 @@ from ... import _nn_functional, _operators
 from ..._base.dtypes import EXPORTS
 from ..._base.types import contiguous_format
 from ..._ops.memory_formats import keeps_memory_format, suggested_format
-from ..._tensor.quantized_methods import averaged
+from ..._tensor.quantized_methods import averaged, with_integers
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -21,7 +21,8 @@ __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 _NEAREST = ("nearest", "area", "nearest-exact")
 """The modes that take inputs of any number of dimensions; and those that take one."""
-_DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+_DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "lanczos": 2, "trilinear": 3}
+_ANTIALIASED = ("bilinear", "bicubic", "lanczos")
 _CUBIC, _CUBIC_ANTIALIASED = -0.75, -0.5
 """The slope of the cubic kernel where it meets zero."""
 
@@ -37,33 +38,59 @@ def interpolate(
 ) -> Tensor:
     """Resample signals, images or volumes (N, C, *) to another `size`, or to their size times `scale_factor`.
 
-    `mode` is `nearest`, `nearest-exact`, `linear` (3 dimensions), `bilinear`, `bicubic` (4), `trilinear` (5) or `area`.
-    With `align_corners` the centres of the corners keep their places, else the corners themselves. `antialias` has the
-    kernel of `bilinear` and `bicubic` grow where images become smaller. The result has shape (N, C, *) and the dtype of
-    `input`; images of uint8 are resampled in fixed-point numbers. Raises ValueError for arguments that do not fit
-    together, NotImplementedError for a mode that does not suit the number of dimensions or the dtype.
+    `mode` is `nearest`, `nearest-exact`, `linear` (3 dimensions), `bilinear`, `bicubic`, `lanczos` (4), `trilinear`
+    (5) or `area`. With `align_corners` the centres of the corners keep their places, else the corners themselves.
+    `antialias` has the kernel of `bilinear` and `bicubic` grow where images become smaller; `lanczos` needs it. The
+    result has shape (N, C, *) and the dtype of `input`; images of uint8 are resampled in fixed-point numbers. Raises
+    ValueError for arguments that do not fit together, NotImplementedError for a mode that does not suit the number of
+    dimensions or the dtype.
     """
-    if input.is_quantized:
-        options = size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
-        resampled: Tensor = averaged(input, lambda numbers: interpolate(numbers, *options))
-        return resampled
     dims = input.ndim - 2
     if mode in _NEAREST and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     sizes, scales = _sizes(input, dims, size, scale_factor, recompute_scale_factor)
-    _check_mode(mode, antialias, dims)
+    _check_mode(mode, bool(align_corners), antialias, dims)
     if any(each <= 0 for each in (*sizes, *input.shape[2:])):
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} output {sizes}"
         )
+    if input.is_quantized:
+        return _resampled_quantized(input, sizes, scales, mode, bool(align_corners), antialias)
     if mode == "area":
         return _area(input, sizes)
     in_bytes = input.dtype is EXPORTS["uint8"] and dims == 2
     if mode in _DIMS and not input.is_floating_point() and not in_bytes:
         raise NotImplementedError(f"\"interpolate\" with mode {mode} not implemented for '{input.dtype.scalar_name}'")
     return _resampled(input, sizes, scales, mode, bool(align_corners), antialias)
+
+
+def _resampled_quantized(
+    input: Tensor, sizes: list[int], scales: list[float | None], mode: str, align: bool, antialias: bool
+) -> Tensor:
+    """Resample the integers of a quantized tensor."""
+    resampled: Tensor
+    if mode == "bilinear" and not antialias:
+        resampled = with_integers(input, lambda integers: _bilinear(integers, sizes, scales, align))
+    elif mode == "area":
+        resampled = averaged(input, lambda numbers: _area(numbers, sizes))
+    else:
+        resampled = averaged(input, lambda numbers: _resampled(numbers, sizes, scales, mode, align, antialias))
+    return resampled
+
+
+def _bilinear(image: Tensor, sizes: list[int], scales: list[float | None], align: bool) -> Tensor:
+    """Resample columns, then rows, and round each product and sum, as torch's kernels for quantized tensors: ties
+    between two integers show in which order that is done."""
+    for dim in (3, 2):
+        extent, size = image.shape[dim], sizes[dim - 2]
+        scale = _scale(extent, size, scales[dim - 2], align)
+        index, weight = _tables(image, extent, size, scale, "bilinear", align, False)
+        parts = zip(index.unbind(1), [each.reshape(-1, *[1] * (3 - dim)) for each in weight.unbind(1)], strict=True)
+        first, second = (image.index_select(dim, places) * factors for places, factors in parts)
+        image = first + second
+    return image
 
 
 @keeps_memory_format(1)
@@ -88,16 +115,20 @@ def _resampled(
     return (result.movedim(-1, 1) if channels_last else result).to(input.dtype)
 
 
-def _check_mode(mode: str, antialias: bool, dims: int) -> None:
-    if antialias and mode not in ("bilinear", "bicubic"):
+def _check_mode(mode: str, align: bool, antialias: bool, dims: int) -> None:
+    if antialias and not (mode in _ANTIALIASED and dims == 2):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
         )
     if (mode not in _NEAREST and mode not in _DIMS) or not 1 <= dims <= 3:
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | "
-            f"linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+            f"linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
         )
+    if mode == "lanczos" and align:
+        raise ValueError("Lanczos mode does not support align_corners=True")
+    if mode == "lanczos" and dims == 2 and not antialias:
+        raise ValueError("Lanczos mode requires antialias=True")
     if _DIMS.get(mode, dims) != dims:
         raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS[mode] + 2}D input")
 
@@ -144,14 +175,18 @@ def _area(input: Tensor, sizes: list[int]) -> Tensor:
 # ---- one dimension ------------------------------------------------------------------------------------------
 
 
+def _scale(extent: int, size: int, factor: float | None, align: bool) -> float:
+    """The distance between neighbours of the result, in elements of the input."""
+    if align:
+        return (extent - 1) / (size - 1) if size > 1 else 0.0
+    return extent / size if factor is None else 1 / factor
+
+
 def _step(
     input: Tensor, dim: int, size: int, factor: float | None, mode: str, align: bool, antialias: bool
 ) -> Callable[[Tensor], Tensor]:
     extent = input.shape[dim]
-    if align:
-        scale = (extent - 1) / (size - 1) if size > 1 else 0.0
-    else:
-        scale = extent / size if factor is None else 1 / factor
+    scale = _scale(extent, size, factor, align)
     if mode.startswith("nearest"):
         return _nearest(input, dim, extent, size, scale, mode == "nearest-exact")
     if input.dtype is EXPORTS["uint8"]:
@@ -180,7 +215,7 @@ def _tables(
     """The positions (size, K) that each element of the result is made of, and their factors."""
     places = _positions(input, size).unsqueeze(1)
     if antialias:
-        return _antialiased(places, extent, scale, mode == "bicubic")
+        return _antialiased(places, extent, scale, mode)
     at = places * scale if align else (places + 0.5) * scale - 0.5
     if mode != "bicubic":
         at = at.clamp(min=0)
@@ -194,17 +229,17 @@ def _tables(
     return (first + offsets).clamp(0, extent - 1).long(), weight
 
 
-def _antialiased(places: Tensor, extent: int, scale: float, cubic: bool) -> tuple[Tensor, Tensor]:
+def _antialiased(places: Tensor, extent: int, scale: float, mode: str) -> tuple[Tensor, Tensor]:
     """A kernel that is as wide as the step between elements of the result, cut off at the borders."""
     widest = max(scale, 1.0)
-    support = (2.0 if cubic else 1.0) * widest
+    reach, kernel = _KERNELS[mode]
+    support = reach * widest
     centre = scale * (places + 0.5)
     first = (centre - support + 0.5).trunc().clamp(min=0)
     last = (centre + support + 0.5).trunc().clamp(max=extent)
     index = first + _positions(places, math.ceil(support) * 2 + 1)
     distance = (index - centre + 0.5) / widest
-    weight = _cubic(distance, _CUBIC_ANTIALIASED) if cubic else (1 - distance.abs()).clamp(min=0)
-    weight = weight * (index < last)
+    weight = kernel(distance) * (index < last)
     return index.clamp(max=extent - 1).long(), weight / weight.sum(1, keepdim=True)
 
 
@@ -214,6 +249,24 @@ def _cubic(x: Tensor, slope: float) -> Tensor:
     near = ((slope + 2) * x - (slope + 3)) * x * x + 1
     far = ((slope * x - 5 * slope) * x + 8 * slope) * x - 4 * slope
     return near.where(x <= 1, far.where(x < 2, far.new_zeros(())))
+
+
+def _triangle(x: Tensor) -> Tensor:
+    return (1 - x.abs()).clamp(min=0)
+
+
+def _lanczos(x: Tensor) -> Tensor:
+    """The kernel of Lanczos (1956) with three lobes on each side."""
+    near: Tensor = x.sinc() * (x / 3).sinc()
+    return near.where(x.abs() < 3, near.new_zeros(()))
+
+
+_KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
+    "bilinear": (1.0, _triangle),
+    "bicubic": (2.0, lambda x: _cubic(x, _CUBIC_ANTIALIASED)),
+    "lanczos": (3.0, _lanczos),
+}
+"""By mode: the kernel of `antialias`, and how far it reaches."""
 
 
 # ---- images of bytes ----------------------------------------------------------------------------------------

@@ -12,13 +12,16 @@ from ....nn import functional as F  # noqa: N812 (as everywhere)
 
 __all__ = [
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
     "add",
     "add_relu",
     "avg_pool2d",
+    "avg_pool3d",
     "celu",
     "clamp",
     "conv1d",
     "conv2d",
+    "conv3d",
     "elu",
     "hardsigmoid",
     "hardswish",
@@ -27,10 +30,14 @@ __all__ = [
     "leaky_relu",
     "linear",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mul",
     "relu",
     "threshold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 
@@ -66,6 +73,12 @@ def linear(input: Any, weight: Any, bias: Any = None, scale: float | None = None
     return products.linear(input, _checked("linear", weight), bias, scale, zero_point)
 
 
+def _named(function: Callable[..., Any], name: str, rest: str = "") -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return `{name}` of a quantized input{rest}."
+    return function
+
+
 def _convolution(name: str) -> Callable[..., Any]:
     def convolution(
         input: Any,
@@ -93,12 +106,10 @@ def _convolution(name: str) -> Callable[..., Any]:
             bias,
         )
 
-    convolution.__name__ = convolution.__qualname__ = name
-    convolution.__doc__ = f"Return `{name}` of a quantized input and weight, quantized by this scale and zero point."
-    return convolution
+    return _named(convolution, name, " and weight, quantized by this scale and zero point")
 
 
-conv1d, conv2d = _convolution("conv1d"), _convolution("conv2d")
+conv1d, conv2d, conv3d = map(_convolution, ("conv1d", "conv2d", "conv3d"))
 
 
 def elu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
@@ -154,38 +165,54 @@ def clamp(input: Any, min_: float, max_: float) -> Any:
     return ops.clamp(_checked("clamp", input), min_, max_)
 
 
-def avg_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Any:
-    """Return `avg_pool2d` of a quantized tensor."""
-    rest = padding, ceil_mode, count_include_pad, divisor_override
-    return F.avg_pool2d(_checked("avg_pool2d", input), kernel_size, stride, *rest)
+def _average_pool(name: str) -> Callable[..., Any]:
+    def pool(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        rest = padding, ceil_mode, count_include_pad, divisor_override
+        return getattr(F, name)(_checked(name, input), kernel_size, stride, *rest)
+
+    return _named(pool, name)
 
 
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """Return `adaptive_avg_pool2d` of a quantized tensor."""
-    return F.adaptive_avg_pool2d(_checked("adaptive_avg_pool2d", input), output_size)
+avg_pool2d, avg_pool3d = _average_pool("avg_pool2d"), _average_pool("avg_pool3d")
 
 
-def max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """Return `max_pool2d` of a quantized tensor."""
-    if return_indices:
-        raise NotImplementedError("return_indices is not yet implemented!")
-    return F.max_pool2d(_checked("max_pool2d", input), kernel_size, stride, padding, dilation, ceil_mode)
+def _adaptive_average_pool(name: str) -> Callable[..., Any]:
+    def pool(input: Any, output_size: Any) -> Any:
+        return getattr(F, name)(_checked(name, input), output_size)
+
+    return _named(pool, name)
+
+
+adaptive_avg_pool2d = _adaptive_average_pool("adaptive_avg_pool2d")
+adaptive_avg_pool3d = _adaptive_average_pool("adaptive_avg_pool3d")
+
+
+def _max_pool(name: str) -> Callable[..., Any]:
+    def pool(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        if return_indices:
+            raise NotImplementedError("return_indices is not yet implemented!")
+        return getattr(F, name)(_checked(name, input), kernel_size, stride, padding, dilation, ceil_mode)
+
+    return _named(pool, name)
+
+
+max_pool1d, max_pool2d = _max_pool("max_pool1d"), _max_pool("max_pool2d")
 
 
 def interpolate(
@@ -193,6 +220,19 @@ def interpolate(
 ) -> Any:
     """Return `interpolate` of a quantized tensor."""
     return F.interpolate(_checked("interpolate", input), size, scale_factor, mode, align_corners)
+
+
+upsample = interpolate
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """Return `interpolate` of a quantized tensor with the mode `nearest`."""
+    return interpolate(input, size, scale_factor)
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """Return `interpolate` of a quantized tensor with the mode `bilinear` and aligned corners."""
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
 def _checked(name: str, value: Any) -> Any:
