@@ -20,17 +20,16 @@ from ..expr.geometry import Geometry
 from ..expr.indexed import POSITIONS, SHAPE
 from ..expr.typed import Arg, Const, Node, Op
 from ..model.computation import computed_dtype
-from ..model.compute import BATCH, Border, Compute, Size
+from ..model.compute import BATCH, FURTHEST_BOUND, FURTHEST_INDEX, Border, Compute, Size
 from ..model.operator import Operator, Requirement
 from ..model.parts import End
-from ..model.places import OUTSIDE, Places
+from ..model.places import OUTSIDE
 from ..model.recurrence import order
 from .places import combined
+from .reductions import end_of, joined, start_of
 from .samples import Array
 
 _LEADING = (Border.NEAREST, Border.WRAP, Border.REFLECT)
-_FAR, _FURTHEST = 2**61, 2**40
-"""ow_is_far and ow_keep_near of the core's compute.h."""
 
 
 class RefusedError(ValueError):
@@ -120,7 +119,7 @@ class _Call:
         found = [np.broadcast_to(each, self.shape) for each in self._elements(env)]
         if not body.places:
             return tuple(found)
-        return tuple(self._combined(batch, *each, env) for each in zip(body.places, found, strict=True))
+        return tuple(self._combined(batch, index, each, env) for index, each in enumerate(found))
 
     def _elements(self, env: Mapping[str, Array]) -> Iterator[Array]:
         """The values of the results at the positions of their variables."""
@@ -132,10 +131,11 @@ class _Call:
             yield self._value(each.tree, env, np.True_, result)
             self.skipped.pop()
 
-    def _combined(self, batch: tuple[int, ...], places: Places, terms: Array, env: Mapping[str, Array]) -> Array:
+    def _combined(self, batch: tuple[int, ...], index: int, terms: Array, env: Mapping[str, Array]) -> Array:
         """The terms where they belong."""
         import numpy as np
 
+        places, dtype = self.body.places[index], computed_dtype(self.operator, self.body, index, self.dtype)
         self.skipped.append(np.False_)
         rows = self._value(places.place.tree, env, np.True_, INT64)
         self.skipped.pop()
@@ -147,7 +147,7 @@ class _Call:
         rows = np.broadcast_to(rows.reshape(rows.shape[: len(positions)]), positions)
         if np.any(rows == OUTSIDE):
             raise RefusedError("a place is outside")
-        return combined(places, terms, rows, sizes, batch)
+        return combined(places, dtype, terms, rows, sizes, batch)
 
     def _in_order(self, env: Mapping[str, Array]) -> tuple[Array, ...]:
         """The results of a recurrence, position after position."""
@@ -285,7 +285,8 @@ class _Call:
         for dim, tree in enumerate(read.indices):
             index, size = self._position(tree, env, live), tensor.shape[more + dim]
             within = (index >= 0) & (index < size)
-            if rule in _LEADING and self.body.index(tree).affine is None and np.any((np.abs(index) > _FAR) & live):
+            is_data = rule in _LEADING and self.body.index(tree).affine is None
+            if is_data and np.any((np.abs(index) > FURTHEST_INDEX) & live):
                 raise RefusedError(f"index {dim} of '{read.tensor}' is further than any element is near to")
             if rule is Border.ERROR and not np.all(within | ~live):
                 raise RefusedError(f"index {dim} of '{read.tensor}' is outside")
@@ -298,7 +299,7 @@ class _Call:
         if rule is Border.SKIP:
             self.skipped[-1] = self.skipped[-1] | ~inside
         if isinstance(rule, End):
-            rule = float(_end(self.body.read_dtype(read, self.dtype), rule))
+            rule = float(end_of(self.body.read_dtype(read, self.dtype), rule))
         return value if isinstance(rule, Border) else np.where(inside, value, np.array(rule).astype(tensor.dtype))
 
     def _in_front(self, tensor: Array, count: int) -> Iterator[tuple[Array, int]]:
@@ -311,7 +312,7 @@ class _Call:
         import numpy as np
 
         dtype = self.body.value_dtype(fold, self.types)
-        state: Array = np.array(_first(fold.reduction, dtype)).astype(dtype.numpy)
+        state: Array = np.array(start_of(fold.reduction, dtype)).astype(dtype.numpy)
         place: Array = np.array(-1, np.int64)
         for position, within, values in self._steps(fold.ranges, env, live, np.array(0, np.int64)):
             self.skipped.append(np.False_)
@@ -322,7 +323,7 @@ class _Call:
             better = within & ((value > state) if fold.reduction.endswith("max") else (value < state))
             place = np.where(better | (within & (place < 0)), position, place)
             with np.errstate(all="ignore"):
-                state = np.where(within, _joined(fold.reduction, state, value), state)
+                state = np.where(within, joined(fold.reduction, state, value), state)
         return place if fold.reduction in POSITIONS else state
 
     def _steps(
@@ -335,7 +336,7 @@ class _Call:
             yield position, live, env
             return
         first, stop = (self._position(each, env, live) for each in (ranges[0].first, ranges[0].stop))
-        is_far = (first < stop) & ((first < -_FURTHEST) | (stop > _FURTHEST))
+        is_far = (first < stop) & ((first < -FURTHEST_BOUND) | (stop > FURTHEST_BOUND))
         if ranges[0].name in self.body.ragged and np.any(is_far & live):
             raise RefusedError(f"the range of '{ranges[0].name}' is further than any index")
         nothing = not np.any(live) or not np.size(first) or not np.size(stop)
@@ -400,26 +401,3 @@ def _led(index: Array, size: int, rule: Border | End | float) -> Array:
         turned = np.mod(index, period)
         return np.minimum(turned, period - turned) if size > 1 else np.zeros_like(index)
     return np.clip(index, 0, max(size - 1, 0))
-
-
-def _end(dtype: DType, end: End) -> float:
-    import numpy as np
-
-    low, high = (-np.inf, np.inf) if dtype.is_floating else (dtype.lowest, dtype.highest)
-    return low if end is End.LOWEST else high
-
-
-def _first(reduction: str, dtype: DType) -> object:
-    """What a reduction of nothing is."""
-    if reduction in ("sum", "any"):
-        return 0
-    if reduction in ("prod", "all"):
-        return 1
-    return _end(dtype, End.LOWEST if reduction.endswith("max") else End.HIGHEST)
-
-
-def _joined(reduction: str, state: Array, value: Array) -> Array:
-    import numpy as np
-
-    join = {"sum": np.add, "prod": np.multiply, "any": np.logical_or, "all": np.logical_and}
-    return join.get(reduction, np.maximum if reduction.endswith("max") else np.minimum)(state, value)

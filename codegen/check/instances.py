@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from .samples import Array
 
 _ATTEMPTS, _STEPS = 60, 3000
 _SIZES = (2, 3, 1, 4)
-_INTEGERS = (1, 2, 0, 3)
+_INTEGERS, _NUMBERS = (1, 2, 1, 3, 0, 4), (0.5, 1.0, 1.5, 2.0)
 
 
 def calls(operator: Operator, body: Compute, seed: int = 5) -> Iterator[dict[str, Any]]:
@@ -52,22 +52,27 @@ def _drawn(operator: Operator, body: Compute, random: Any) -> tuple[dict[str, Ar
             tensors[each.name] = random.integers(0, 2, shape).astype(dtype.numpy)
         else:
             tensors[each.name] = random.uniform(0.2, 1.5, shape) * random.choice((1, -1), shape)
-    others = {each.name: _argument(each, each in operator.params, random) for each in operator.schema.arguments
+
+    def one(values: Sequence[Any]) -> Any:
+        return values[int(random.integers(len(values)))]
+
+    others = {each.name: drawn_argument(each, one, each in operator.params) for each in operator.schema.arguments
               if not each.is_tensor}  # fmt: skip
     return tensors, others
 
 
-def _argument(argument: Argument, is_number: bool, random: Any) -> Any:
-    if argument.default is not None and random.integers(2):
+def drawn_argument(argument: Argument, one: Callable[[Sequence[Any]], Any], is_number: bool) -> Any:
+    """A value of an argument besides tensors; `one` chooses one of several. A number need not be whole."""
+    if argument.default is not None and one((True, False)):
         return argument.default.value
     if is_number and not argument.is_integral:
-        return float(random.uniform(0.2, 1.5))
+        return one(_NUMBERS)
     if str(argument.type) == "bool":
-        return bool(random.integers(2))
+        return one((True, False))
     kind = without_optional(argument.type)
     if not isinstance(kind, ListType):
-        return int(random.choice(_INTEGERS))
-    return [int(random.choice(_INTEGERS)) for _ in range(kind.size or 2)]
+        return one(_INTEGERS)
+    return [one(_INTEGERS) for _ in range(kind.size or one((1, 2, 3)))]
 
 
 def tied(body: Compute) -> dict[tuple[str, int], object]:

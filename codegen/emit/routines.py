@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..model.compute import FURTHEST_BOUND, FURTHEST_INDEX, MAX_UNIFORMS, MAX_VARIABLES
 from ..model.operator import MAX_INPUTS, MAX_OUTPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS
 from ..model.routines import CORE, DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
 from .text import render
@@ -24,5 +25,11 @@ def emit() -> str:
             "REDUCTIONS": MAX_REDUCTIONS,
             "RESULTS": MAX_RESULTS,
             "SHORTCUTS": MAX_SHORTCUTS,
+        },
+        compute_limits={
+            "MAX_VARIABLES": MAX_VARIABLES,
+            "MAX_UNIFORMS": MAX_UNIFORMS,
+            "FURTHEST_BOUND": FURTHEST_BOUND,
+            "FURTHEST_INDEX": FURTHEST_INDEX,
         },
     )

@@ -39,6 +39,8 @@ class Border(Enum):
 
 MAX_VARIABLES, MAX_UNIFORMS = 16, 48
 """OW_MAX_VARIABLES and OW_MAX_UNIFORMS of the core's compute.h."""
+FURTHEST_BOUND, FURTHEST_INDEX = 2**40, 2**61
+"""Bounds of ranges and indices that are data are refused beyond these, OW_FURTHEST_BOUND and OW_FURTHEST_INDEX."""
 BATCH = "_batch"
 """The number of positions of the dimensions in front, among the integers of a call."""
 

@@ -23,8 +23,6 @@ from opweave.autograd import gradcheck
 from codegen.dtypes import DTYPES, INT32, INT64, DType
 from codegen.library import Entries
 from codegen.model.operator import Operator
-from codegen.schema import Argument, ListType
-from codegen.schema.types import without_optional
 
 from .arrays import Array, cast
 from .compare import check, check_same
@@ -221,21 +219,6 @@ class BodyTests(OperatorTests):
     def short_calls(self) -> Sequence[Call]:
         """Calls with few elements."""
         raise NotImplementedError
-
-
-def drawn_argument(argument: Argument, one: Any, is_number: bool) -> Any:
-    """A value of an argument besides tensors; `one` chooses one of several. A number need not be whole."""
-    if argument.default is not None and one((True, False)):
-        return argument.default.value
-    if is_number and not argument.is_integral:
-        return one((0.5, 1.0, 1.5, 2.0))
-    if str(argument.type) == "bool":
-        return one((True, False))
-    integers = (1, 2, 1, 3, 0, 4)
-    kind = without_optional(argument.type)
-    if not isinstance(kind, ListType):
-        return one(integers)
-    return [one(integers) for _ in range(kind.size or one((1, 2, 3)))]
 
 
 def _layouts_of(seed: int) -> tuple[str, ...]:

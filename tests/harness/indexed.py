@@ -11,14 +11,14 @@ import numpy as np
 
 from codegen.check import indices
 from codegen.check.indices import RefusedError, Steps
-from codegen.check.instances import tied
+from codegen.check.instances import drawn_argument, tied
 from codegen.dtypes import INT64, DType
 from codegen.model.computation import own_computed_dtype
 from codegen.model.compute import Compute
 from codegen.model.operator import Operator
 
 from .arrays import Array
-from .bodies import BodyTests, Call, Shape, drawn_argument, operator_of
+from .bodies import BodyTests, Call, Shape, operator_of
 from .drawn import Drawn
 
 _CALLS = 3

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from codegen.check import folds, samples
+from codegen.check.instances import drawn_argument
 from codegen.dtypes import DType
 from codegen.model.computation import own_dtypes
 from codegen.model.folding import Folding
@@ -18,7 +19,7 @@ from codegen.schema import ListType
 from codegen.schema.types import without_optional
 
 from .arrays import Array
-from .bodies import BodyTests, Call, Shape, drawn_argument
+from .bodies import BodyTests, Call, Shape
 from .drawn import Drawn
 
 _LINES: tuple[Shape, ...] = ((5,), (4, 7), (3, 70), (40, 3), (2, 3, 5), (0, 4), (1,))

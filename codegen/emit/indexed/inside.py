@@ -33,7 +33,7 @@ class Inside(Elements):
             return self._integer(bound)
         index = self.body.index(bound)
         if index.affine is None or index.divisor != ONE or self.body.is_ragged(index):
-            return "-((int64_t)1 << 40)" if word == "least" else "((int64_t)1 << 40)"
+            return "-OW_FURTHEST_BOUND" if word == "least" else "OW_FURTHEST_BOUND"
         return self._extreme(index.affine, word)
 
     def _cuts(self) -> Iterator[Cut]:

@@ -7,6 +7,10 @@
 #include "elementwise.h"
 #include "kernel/compute.h"
 #include "margins.h"
+#include "ow_routines.h" /* generated */
+
+#define CHECK_LIMIT(limit, value) _Static_assert(limit == value, #limit " and its value in codegen/model/compute.py");
+OW_COMPUTE_LIMITS(CHECK_LIMIT)
 
 #define WORTHWHILE 8192 /* additions that are worth a share of a thread */
 

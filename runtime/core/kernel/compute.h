@@ -167,17 +167,20 @@ OW_INLINE void ow_keep_inside(int64_t *first, int64_t *stop, int64_t size, int *
     *status = 1;
     *stop = *first;
 }
+/* Bounds of ranges and indices that are data are refused beyond these. */
+#define OW_FURTHEST_BOUND ((int64_t)1 << 40)
+#define OW_FURTHEST_INDEX ((int64_t)1 << 61)
+
 /* Bounds that are data and further than any index are left out as well. */
 OW_INLINE void ow_keep_near(int64_t *first, int64_t *stop, int far, int *status) {
-    const int64_t most = (int64_t)1 << 40;
-    if (!far && (*first >= *stop || (*first >= -most && *stop <= most))) return;
+    if (!far && (*first >= *stop || (*first >= -OW_FURTHEST_BOUND && *stop <= OW_FURTHEST_BOUND))) return;
     *status = 1;
     *stop = *first;
 }
 /* An index of a number, whose fraction is left out; of NaN and of what 64 bits do not hold, one that is far. */
 OW_INLINE int64_t ow_index_of(double x) { return x > -0x1p62 && x < 0x1p62 ? (int64_t)x : INT64_MIN / 2; }
 /* Is it no index that anybody means, so that there is no nearest element? */
-OW_INLINE int ow_is_far(int64_t i) { return i < -((int64_t)1 << 61) || i > (int64_t)1 << 61; }
+OW_INLINE int ow_is_far(int64_t i) { return i < -OW_FURTHEST_INDEX || i > OW_FURTHEST_INDEX; }
 /* Arithmetic of indices that are data; `*far` is set where 64 bits do not hold the result. */
 OW_INLINE int64_t ow_index_add(int64_t a, int64_t b, int *far) {
     int64_t result;
