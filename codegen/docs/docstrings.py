@@ -143,7 +143,7 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
     fixed = (body.given if isinstance(body, Compute) else told).get(argument.name)
     if fixed is not None:
         kinds = [f"{kind} of {fixed}" if kind == "Tensor" else kind for kind in kinds]
-    if argument.is_optional and not _is_shape(operator, parameter):
+    if argument.takes_none and not _is_shape(operator, parameter):
         kinds.append("None")
     return " or ".join(dict.fromkeys(kinds))
 
@@ -164,7 +164,7 @@ def _kind(type: Type) -> str:
 def _meaning(parameter: Parameter, family: Family) -> str:
     if parameter.name == "dim":
         noun = "dimension or dimensions" if parameter.argument.is_list else "dimension"
-        every = "; all of them if None" if parameter.argument.is_optional else ""
+        every = "; all of them if None" if parameter.argument.takes_none else ""
         return f"{noun} to work along, negative ones counted from the end{every}"
     if parameter.name == "dtype" and family in (Family.REDUCE, Family.SCAN, Family.ROWS):
         return "dtype of the result, to which the input is converted first"

@@ -71,6 +71,7 @@ class Descriptor:
     same_dtype: int
     strict_numbers: int
     fitting_numbers: int
+    in_range: str
     part: str
     table: str | None
     view: str | None
@@ -126,6 +127,7 @@ def descriptor(operator: Operator) -> Descriptor:
         same_dtype=int("same_dtype" in operator.tags),
         strict_numbers=int("strict_numbers" in operator.tags),
         fitting_numbers=int("fitting_numbers" in operator.tags),
+        in_range=_in_range(operator),
         part=_part(operator),
         # A factory without a value leaves memory as it is and has no loops.
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
@@ -137,6 +139,14 @@ def descriptor(operator: Operator) -> Descriptor:
         shortcuts=tuple(operator.shortcuts.values()),
         shortcut_numbers=tuple(map(repr, operator.shortcuts)),
     )
+
+
+def _in_range(operator: Operator) -> str:
+    inputs, params = (
+        _bits(each.name in operator.in_range for each in arguments) or "0"
+        for arguments in (operator.inputs, operator.params)
+    )
+    return inputs if params == "0" else f"{inputs} | {params} << 16"
 
 
 def _bits(truths: Iterable[bool]) -> str | None:

@@ -133,9 +133,8 @@ def _types(operator: Operator, argument: Argument) -> str:
         return "placement"
     if base == "ScalarType":
         return "dtype?"
-    optional = argument.is_optional
-    if operator.family is Family.REDUCE and argument.is_list and argument.default is not None:
-        optional = True  # no list stands for all dimensions, as the empty one does
+    # The core tells no dimensions from an empty list of them; elsewhere None becomes the default when it is checked.
+    optional = argument.takes_none if operator.family is Family.REDUCE else argument.is_optional
     return "|".join(map(str, types)).replace("SymInt", "int") + "?" * optional
 
 
@@ -173,6 +172,8 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "inplace_argument", _flag(variants.has_inplace_argument(operator))
     yield "differentiable", _flag(bool(operator.derivatives))
     yield "naming", repr(rule) if (rule := naming.rule(operator)) else None
+    yield "in_range", _tuple(operator.in_range) if operator.family is Family.COMPOSITE else None
+    yield "autocast", repr(operator.autocast) if operator.autocast else None
     yield "choices", repr(choices) if choices else None
     yield "alone", f"lambda {_first(operator)}: {operator.alone}" if operator.alone else None
     yield "pairwise", repr(body.pairwise) if isinstance(body, Reduce) and body.pairwise else None

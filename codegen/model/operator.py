@@ -28,6 +28,8 @@ from .parts import Expression as Expression
 from .parts import Requirement as Requirement
 
 # OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
+AUTOCAST = ("as_is", "borders", "float32", "half", "widest")
+"""What an entry may say of autocast; the runtime knows these words (_dispatch/autocast.py)."""
 MAX_INPUTS = 12
 MAX_PARAMS = 8
 MAX_OUTPUTS = 8
@@ -481,6 +483,10 @@ class Operator(Declaration):
     """The entry as it stands in the file, for `opweave show`."""
     derived: bool = False
     """Does it follow from another entry, as a gradient does?"""
+    in_range: tuple[str, ...] = ()
+    """The arguments that, where they are numbers, must be in the range of a half format that the tensors promote to."""
+    autocast: str | None = None
+    """The format in which autocast computes it: a word of AUTOCAST."""
     naming: str | None = None
     """The rule by which results get names of dimensions (naming.py), where the entry declares one."""
 

@@ -113,7 +113,7 @@ def _may_be_number(operator: Operator, argument: Argument) -> bool:
 
 def _annotations(operator: Operator, argument: Argument) -> str:
     kinds = map(_annotation, accepted_types(operator, argument))
-    return " | ".join(dict.fromkeys([*kinds, "None"] if argument.is_optional else kinds))
+    return " | ".join(dict.fromkeys([*kinds, "None"] if argument.takes_none else kinds))
 
 
 def _annotation(type: Type) -> str:

@@ -18,7 +18,7 @@ from ..errors import Diagnostics, Span
 from ..expr.parse import ELEMENTS
 from ..expr.parse import Family as Expressions
 from ..model import inference
-from ..model.operator import Declaration, Family, Indexing, Operator
+from ..model.operator import AUTOCAST, Declaration, Family, Indexing, Operator
 from ..model.python_operators import PYTHON_OPERATORS
 from ..model.routines import INDEXINGS
 from ..model.signatures import signature
@@ -33,13 +33,14 @@ from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 
 BODY_KEYS = (*(family.value for family in Family if family not in (*ROUTINES, Family.FOLD)), ROUTINE)
 KEYS = (
-    "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "cost", "derivatives", "dtype_error", "dtypes",
-    "names", "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags",
-    "unused", "variants",
+    "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "autocast", "cost", "derivatives", "dtype_error",
+    "dtypes", "in_range", "names", "none_means", "operator", "out", "overloads", "promotion", "python_module",
+    "reference", "require", "tags", "unused", "variants",
 )  # fmt: skip
 # Keys that have a meaning for some families only.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "accepts": (Family.ELEMENTWISE, Family.ROUTINE, Family.COMPOSITE),
+    "in_range": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "overloads": (Family.ELEMENTWISE,),
@@ -99,7 +100,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     sound = fields.diagnostics.mistakes == before
     accepted = accepts.read(entry)
     formulas = derivatives.read(entry, body, accepted)
-    rule = naming.read(entry)
+    rule, autocast = naming.read(entry), _autocast(fields)
     named = _property(entry)
     method, function, internal = _variants(entry, module)
     operator = _operator(entry)
@@ -142,6 +143,8 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         unused=frozenset(word.value for word in fields.words("unused")),
         **vars(overloads.read(entry)),
         accepts=accepted,
+        in_range=_in_range(entry),
+        autocast=autocast,
         naming=rule,
         text="- " + to_yaml(fields.node, "  ") if like.KEY in fields.node else _text(fields.node.span, source.lines),
     )
@@ -184,6 +187,20 @@ def _doc(fields: Fields) -> str:
     if scalar.value[end - 1] != ".":
         fields.report(scalar.span_at(end - 1), "'doc' must be a sentence that ends with a full stop")
     return scalar.value.strip()
+
+
+def _autocast(fields: Fields) -> str | None:
+    word = fields.text(fields.node, "autocast")
+    if word is not None:
+        fields.known("format of autocast", word, AUTOCAST)
+    return None if word is None else word.value
+
+
+def _in_range(entry: Entry) -> tuple[str, ...]:
+    words = entry.words("in_range")
+    for word in words:
+        entry.known("argument", word, [each.name for each in entry.schema.arguments])
+    return tuple(word.value for word in words)
 
 
 def _family(fields: Fields) -> Family | None:

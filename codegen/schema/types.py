@@ -205,6 +205,11 @@ class Argument:
         return isinstance(self.type, OptionalType)
 
     @property
+    def takes_none(self) -> bool:
+        """True for an optional argument, and for a list that is empty by default, for which None stands as in torch."""
+        return self.is_optional or (self.is_list and self.default is not None and self.default.value == ())
+
+    @property
     def is_list(self) -> bool:
         return isinstance(without_optional(self.type), ListType)
 

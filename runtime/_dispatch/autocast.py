@@ -1,9 +1,10 @@
 """Autocast: operators that are computed in a half format, in float32, or in the widest format of their tensors.
 
 Where a thread casts for the CPU, the dispatch key `autocast` is included in its calls and asked before that of
-autograd, so that the graph records the casts. An operator of the table gets tensors of its format and is computed
-without the key; what is not in the table and is made of other operators casts within. Functions that are operators in
-torch and Python here cast by the decorator `autocasts`.
+autograd, so that the graph records the casts. An operator whose entry has the key `autocast` gets tensors of its format
+and is computed without the key; any other that is made of operators casts within. Functions that are operators in torch
+and Python here cast by the decorator `autocasts`. The formats are those of torch's lists for the CPU; `as_is` are
+operators made of those of the lists here and of kernels in torch.
 """
 
 from __future__ import annotations
@@ -29,31 +30,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _KEY = KEYS["autocast"]
 _FLOAT32, _FLOAT64 = EXPORTS["float32"], EXPORTS["float64"]
-
-_LOWER = """
-addbmm addmm baddbmm bmm conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d linalg_vecdot
-linear lstm_sequence matmul mm prelu scaled_dot_product_attention
-"""
-"""Computed in the half format of the thread. The names are those of torch's list for the CPU, in which `lstm_sequence`
-is `mkldnn_rnn_layer`."""
-_WIDER = """
-adaptive_avg_pool3d adaptive_max_pool3d_with_indices avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits
-cdist cholesky cholesky_inverse cholesky_solve cosine_embedding_loss cross_entropy ctc_loss
-fake_quantize_per_tensor_affine fft_fft fft_fft2 fft_fftn fft_hfft fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft
-fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn fractional_max_pool geqrf grid_sampler hinge_embedding_loss
-huber_loss inverse kl_div l1_loss linalg_cholesky linalg_cholesky_ex linalg_cond linalg_eig linalg_eigh linalg_eigvals
-linalg_eigvalsh linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_qr
-linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve lu lu_solve margin_ranking_loss max_pool3d
-max_unpool mse_loss multi_margin_loss multilabel_margin_loss nanquantile nll_loss orgqr ormqr pinverse poisson_nll_loss
-polar prod qr quantile smooth_l1_loss soft_margin_loss stft svd trace triangular_solve triplet_margin_loss
-view_as_complex
-"""
-"""Computed in float32; of `fractional_max_pool` and `max_unpool` images and volumes. In torch's list `lu` is
-`_lu_with_info`."""
-_WIDEST = "cat index_copy stack"
-"""Computed in the widest format of their tensors."""
-_KERNELS = "bilinear cross linalg_cross linalg_matrix_exp matrix_exp"
-"""Made of operators of the other lists here and kernels of torch, so that nothing is cast in them."""
 
 _MARGINS = {"reflect": (2, 4), "replicate": (2, 4, 6)}
 """By mode of `pad`: the numbers of margins with which it is computed in float32."""
@@ -84,14 +60,15 @@ def _in_float32_by_mode(values: Any) -> dtype | None:
     return _FLOAT32 if len(margins) in _MARGINS.get(mode, ()) else None
 
 
-_RULES: dict[str, Callable[[Any], dtype | None]] = {
-    **dict.fromkeys(_LOWER.split(), _in_half),
-    **dict.fromkeys(_WIDER.split(), _in_float32),
-    **dict.fromkeys(_WIDEST.split(), _in_widest),
-    **dict.fromkeys(_KERNELS.split(), _as_they_are),
-    "pad": _in_float32_by_mode,
+_RULES: dict[str | None, Callable[[Any], dtype | None]] = {
+    "half": _in_half,
+    "float32": _in_float32,
+    "widest": _in_widest,
+    "as_is": _as_they_are,
+    "borders": _in_float32_by_mode,
+    None: _as_they_are,
 }
-"""By name: the format for these arguments, or None if they stay as they are."""
+"""By the word of an entry: the format for these arguments, or None if they stay as they are."""
 
 _FIRST_FORMATS = {
     "bfloat16": ("cpu", "hpu", "maia", "xla"),
@@ -152,30 +129,29 @@ def cast_tensors(values: Any, wanted: dtype | None) -> Any:
 
 
 def _cast(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    rule = _RULES.get(op.name.removeprefix("nn_"))
     go_on = functools.partial(redispatch, op, below="autocast")
-    if rule is None:
+    if op.autocast is None:
         return go_on(args, out, mode)
-    wanted = rule(args) if mode == NEW and out is None else None
+    wanted = _RULES[op.autocast](args) if mode == NEW and out is None else None
     return with_keys(0, _KEY, go_on, cast_tensors(args, wanted), out, mode)
 
 
-def computed(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The result of a function of Python that does what an operator does: its tensors are cast as those of the operator
-    `name`, and what it calls casts no more."""
+def computed(rule: str | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a function of Python that does what an operator does: its tensors are cast by the rule of entries
+    that have this word, and what it calls casts no more."""
     if not keys_of() & _KEY:
         return function(*args, **kwargs)
-    args, kwargs = cast_tensors((args, kwargs), _RULES.get(name, _as_they_are)(args))
+    args, kwargs = cast_tensors((args, kwargs), _RULES[rule](args))
     return with_keys(0, _KEY, functools.partial(function, *args, **kwargs))
 
 
-def autocasts(name: str) -> Callable[[_F], _F]:
-    """Decorate a function of Python that is an operator in torch, where it has this name."""
+def autocasts(rule: str) -> Callable[[_F], _F]:
+    """Decorate a function of Python that is an operator in torch, whose entry would have this word."""
 
     def decorate(function: _F) -> _F:
         @functools.wraps(function)
         def decorated(*args: Any, **kwargs: Any) -> Any:
-            return computed(name, function, *args, **kwargs)
+            return computed(rule, function, *args, **kwargs)
 
         return cast(_F, decorated)
 

@@ -45,6 +45,8 @@ def _convert(op: Op, name: str, position: int, types: str, value: Any) -> Any:
     if types == "dtype?":
         return dtype_class.resolve(value, op.name)
     kinds = types.rstrip("?").split("|")
+    if value is None and kinds[0].endswith("]") and op.defaults[op.names.index(name)] == ():
+        return ()  # None stands for a list that is empty by default
     if name == op.separate and _int(value) is not WRONG:
         value = (value,)  # a list of integers given one by one, of which there is one
     for kind in kinds:
@@ -67,7 +69,8 @@ def _refusal(op: Op, name: str, position: int, kind: str, value: Any) -> str:
 
 
 def _argument(op: Op, name: str, position: int) -> str:
-    return f"{op.name}(): argument '{name.rstrip('_')}'" + (f" (position {position})" if position else "")
+    called = f"{op.name.removeprefix('nn_')}(): argument '{name.rstrip('_')}'"
+    return called + (f" (position {position})" if position else "")
 
 
 _WORDS = {"Scalar": "Number", "Generator": "opweave.Generator", "MemoryFormat": "opweave.memory_format"}

@@ -7,10 +7,12 @@ knows nothing of `out=` and of methods in place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from .._base.devices import on_device
 from .._base.dtypes import BY_CODE
+from .._base.finfo import finfo
 from .._base.promotion import common_dtype
 from .._base.tensor_class import Tensor
 from .._C import lib
@@ -24,6 +26,7 @@ def run(op: Op, args: Sequence[Any], out: Any) -> Any:
     """The result of the body for these arguments, stored in `out`."""
     values, where = placed(op, check(op, args), out)
     _check_dtype(op, values)
+    _check_in_range(op, values)
     assert op.body is not None
     result: Any = on_device(where, op.body, *values)
     if out is not None:
@@ -52,6 +55,16 @@ def _check_dtype(op: Op, values: Sequence[Any]) -> None:
     if refusal is not None and dtype.promotes:
         raise RuntimeError(refusal.replace("{dtype}", dtype.scalar_name))
     raise NotImplementedError(f'"{op.name}" not implemented for {dtype.scalar_name!r}')
+
+
+def _check_in_range(op: Op, values: Sequence[Any]) -> None:
+    dtype = BY_CODE[_dtype_of(op, values)] if op.in_range else None
+    if dtype is None or not dtype.is_floating_point:
+        return
+    for name in op.in_range:
+        value = values[op.names.index(name)]
+        if isinstance(value, (int, float)) and isfinite(value) and abs(value) > finfo(dtype).max:
+            raise RuntimeError(f"value cannot be converted to type {dtype.cpp_name} without overflow")
 
 
 def _dtype_of(op: Op, values: Sequence[Any]) -> int:

@@ -11,7 +11,7 @@ from . import conjugates as conjugates
 from . import kernels
 from . import modes as modes
 from . import subclass as subclass
-from .op import FORMS, OPERATORS, Op, kinds
+from .op import FORMS, NUMBERS, OPERATORS, Op, kinds
 from .ops import BUILTIN, namespaces, ops
 
 
@@ -66,7 +66,11 @@ class Operators:
         op.is_differentiable = differentiable
         op.is_implicit = op.is_decomposable and not differentiable and not makes_memory
         op.decomposes = op.is_implicit and fast is None
-        bits = tuple([kinds(each) for each in op.types])
+        # Numbers that must be in range are checked before the body of a composite runs.
+        bits = tuple([
+            kinds(types) & ~NUMBERS if name in op.in_range else kinds(types)
+            for name, types in zip(op.names, op.types, strict=True)
+        ])  # fmt: skip
         separate = -1 if op.separate is None else op.names.index(op.separate)
         # What has another meaning alone is not for the core to fill in.
         defaults = op.defaults

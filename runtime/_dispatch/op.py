@@ -44,6 +44,8 @@ _KINDS: Mapping[str, int] = {
 }
 """Which values of each type the quick way takes as they are, in the bits of the core's table."""
 
+NUMBERS = _KINDS["Scalar"]
+
 
 @cache
 def kinds(types: str) -> int:
@@ -66,11 +68,11 @@ class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
-        "derivative", "family", "first", "function", "getter", "index", "inplace_argument", "is_differentiable",
-        "is_implicit", "lone_numbers", "name", "names", "naming", "numbers", "opaque", "out", "overload", "package",
-        "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "schema", "separate",
-        "single", "target", "types", "view", "words",
+        "alone", "autocast", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
+        "derivative", "family", "first", "function", "getter", "in_range", "index", "inplace_argument",
+        "is_differentiable", "is_implicit", "lone_numbers", "name", "names", "naming", "numbers", "opaque", "out",
+        "overload", "package", "pairwise", "params", "positional", "promotes", "refusal", "refused", "results",
+        "schema", "separate", "single", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -109,6 +111,8 @@ class Op:
         body: Callable[..., Any] | None = None,
         opaque: bool = False,
         naming: str | None = None,
+        in_range: tuple[str, ...] = (),
+        autocast: str | None = None,
     ) -> None:
         self.index = index
         """Its number in the core; -1: it is a composite."""
@@ -169,6 +173,10 @@ class Op:
         """Does the body of a composite read memory or handles itself?"""
         self.naming = naming
         """The rule by which results get names of dimensions, where it does not follow from the family."""
+        self.in_range = in_range
+        """The arguments of a composite that, where they are numbers, must be in the range of its floating dtype."""
+        self.autocast = autocast
+        """The format in which autocast computes it; None: operators that it is made of cast within."""
         self.package = package
         """The one whose generated modules it is in."""
         self.function: Any = None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codegen.dtypes import Promotion
 from codegen.model.naming import WORDS
+from codegen.model.operator import AUTOCAST
 from codegen.read.entry import BODY_KEYS, KEYS
 from codegen.read.tags import NUMBERS, OUTS, TAGS
 
@@ -27,9 +28,10 @@ def test_the_rows_explain_every_word() -> None:
     assert set(TAGS) <= words("tags")
     assert set(OUTS) <= words("out")
     assert set(WORDS) <= words("names")
+    assert set(AUTOCAST) <= words("autocast")
     assert {*NUMBERS, *(kind.value for kind in Promotion)} <= words("promotion")
 
 
 def test_there_are_few_keys_and_tags() -> None:
-    assert len(KEYS) <= 30
+    assert len(KEYS) <= 32
     assert len(TAGS) <= 10

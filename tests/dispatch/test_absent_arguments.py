@@ -49,7 +49,8 @@ def calls(function: Any) -> Iterator[tuple[bool, list[Any]]]:
         for tensor in PLAIN:
             arguments = [argument(each, tensor) for _, _, each in params]
             arguments[place] = None
-            yield types.endswith("?") or types in ("any", "placement"), arguments
+            is_empty = function.op.defaults[place] == ()  # the list for which None stands
+            yield is_empty or types.endswith("?") or types in ("any", "placement"), arguments
 
 
 def call(function: Any, arguments: list[Any]) -> bool:

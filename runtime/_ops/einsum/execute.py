@@ -59,7 +59,7 @@ def _executed(what: Plan, tensors: Sequence[Any], widens: bool) -> Any:
         left, right = terms[pair.first], terms[pair.second]
         for index in sorted((pair.first, pair.second), reverse=True):
             del terms[index]
-        terms.append(computed(pair.method, product, pair, left, right))
+        terms.append(computed(getattr(ops, pair.method).op.autocast, product, pair, left, right))
     return _after(what.result, terms[0], widens)
 
 
@@ -146,4 +146,4 @@ def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
     # Under autocast torch computes a single number as a sum of products, and anything else as a product of matrices.
     free = prod(size for t, dims in ((a, left), (b, right)) for dim, size in enumerate(t.shape) if dim not in dims)
     steps = plan((labels, others), output, (a.shape, b.shape))
-    return computed("mul" if free == 1 else "mm", _executed, steps, (a, b), False)
+    return computed(ops.mul.op.autocast if free == 1 else ops.mm.op.autocast, _executed, steps, (a, b), False)

@@ -13,7 +13,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (13 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (14 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 12
 #define OW_MAX_PARAMS 8
@@ -216,6 +216,7 @@ typedef struct ow_op {
     uint8_t same_dtype;                /* tensors are not promoted: another dtype than the first one's is an error */
     uint8_t strict_numbers;            /* parameters must be of the kind of the result */
     uint8_t fitting_numbers;           /* numbers among the inputs must fit the common dtype */
+    uint32_t in_range;                 /* numbers that a half format must hold: bit sets of inputs and, << 16, of parameters */
     uint8_t part;                      /* ow_part */
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;

@@ -108,5 +108,7 @@ int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value);
 int ow_stores_any_number(int dtype, int64_t numel);
 /* The same of an operator's parameter k, of which no value is refused where it is declared as a float. */
 int ow_load_op_param(const ow_op *op, int k, const ow_tensor *param, int dtype, ow_scalar *value);
+/* 1 if the numbers that an operator converts to a half format of its tensors are in the range of `dtype`, where it is one. */
+int ow_check_in_range(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, int dtype);
 
 #endif

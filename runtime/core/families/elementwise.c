@@ -237,7 +237,8 @@ static int begin(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs,
     /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
     int result = dtype_of_result(op, 0, ow_result_dtype(op, common));
     if (out && !check_inplace(op, out, result, c->iter.ndim, c->iter.shape)) return 0;
-    return resolve(op, common, c->plain, &c->r) && ow_load_params(op, params, &c->r, c->values);
+    return resolve(op, common, c->plain, &c->r) && ow_load_params(op, params, &c->r, c->values) &&
+           ow_check_in_range(op, inputs, params, common);
 }
 
 /* Result k as an operand of the loop. */

@@ -86,7 +86,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
             /* A number does not change the dtype when its category is not above the tensor's. */
             if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
             if (!(op->dtypes >> t->dtype & 1) && ow_refusal(op, t->dtype)) return NULL;
-            if (!ow_check_fitting(op, t, compute)) {
+            if (!ow_check_fitting(op, t, compute) || !ow_check_in_range(op, inputs, params, compute)) {
                 *done = 1;
                 return NULL;
             }
@@ -104,7 +104,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     ow_scalar values[OW_MAX_PARAMS];
     const ow_resolved r = {.common = compute, .compute = loaded, .result = result};
     int reads_params = op->nparams && (loop == ow_loop_of(op, taken, 0) || op->requirements);
-    if (reads_params && !ow_load_params(op, params, &r, values)) {
+    if (reads_params && (!ow_load_params(op, params, &r, values) || !ow_check_in_range(op, inputs, params, compute))) {
         *done = 1;
         return NULL;
     }

@@ -17,6 +17,7 @@ ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const
     int is_checked = ow_dtype_kinds[dtype] == OW_KIND_COMPLEX || dtype >= OW_NDTYPES;
     if (is_checked && !(op->dtypes >> dtype & 1))
         return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[dtype]);
+    if (!ow_check_in_range(op, inputs, params, dtype)) return NULL;
     for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
         if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(op, inputs, params, out, mode);
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);

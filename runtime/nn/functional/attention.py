@@ -21,7 +21,7 @@ _BLOCK = 1 << 19
 """About how many weights of all heads are there at once."""
 
 
-@autocasts("scaled_dot_product_attention")
+@autocasts("half")
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

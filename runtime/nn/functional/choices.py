@@ -86,7 +86,7 @@ def _unpooled_size(
     return size
 
 
-@autocasts("max_unpool")
+@autocasts("float32")
 def _put_back(input: Tensor, indices: Tensor, size: list[int]) -> Tensor:
     dims = len(size)
     if indices.dtype.scalar_name != "Long":
@@ -194,7 +194,7 @@ def _check_fractional(name: str, input: Tensor, kernel: list[int], size: list[in
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
 
 
-@autocasts("fractional_max_pool")
+@autocasts("float32")
 def _in_windows(input: Tensor, kernel: list[int], size: list[int], samples: Tensor) -> tuple[Tensor, Tensor]:
     """An image is a volume of depth 1, whose first number is for its columns."""
     dims = len(size)

@@ -13,7 +13,7 @@ from ..._ops.losses import reduced_loss, reduction_word
 __all__ = ["ctc_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss"]
 
 
-@autocasts("multi_margin_loss")
+@autocasts("float32")
 def multi_margin_loss(
     input: Any,
     target: Any,
@@ -66,7 +66,7 @@ def multi_margin_loss(
     return reduced_loss(losses.reshape(()) if input.dim() < 2 else losses, word)
 
 
-@autocasts("multilabel_margin_loss")
+@autocasts("float32")
 def multilabel_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
@@ -124,7 +124,7 @@ def multilabel_soft_margin_loss(
     return reduced_loss(losses.sum(-1) / input.size(-1), word)
 
 
-@autocasts("ctc_loss")
+@autocasts("float32")
 def ctc_loss(
     log_probs: Any,
     targets: Any,

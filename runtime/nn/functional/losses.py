@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-@autocasts("kl_div")
+@autocasts("float32")
 def kl_div(
     input: Any,
     target: Any,
@@ -69,7 +69,7 @@ def kl_div(
     return reduced / input.size(0) if batch and input.dim() else reduced
 
 
-@autocasts("poisson_nll_loss")
+@autocasts("float32")
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -133,7 +133,7 @@ def gaussian_nll_loss(
     return reduced_loss(losses, reduction)
 
 
-@autocasts("hinge_embedding_loss")
+@autocasts("float32")
 def hinge_embedding_loss(
     input: Any,
     target: Any,
@@ -155,7 +155,7 @@ def hinge_embedding_loss(
     return reduced_loss(apart + ops.where(target != -1, input, zero), word)
 
 
-@autocasts("soft_margin_loss")
+@autocasts("float32")
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
@@ -166,7 +166,7 @@ def soft_margin_loss(
     return reduced_loss(-ops.logsigmoid(target * input), word)
 
 
-@autocasts("margin_ranking_loss")
+@autocasts("float32")
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -191,7 +191,7 @@ def margin_ranking_loss(
     return reduced_loss((-target * (input1 - input2) + float(margin)).clamp(min=0), word)
 
 
-@autocasts("cosine_embedding_loss")
+@autocasts("float32")
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -230,7 +230,7 @@ def cosine_embedding_loss(
     return reduced_loss(together + ops.where(target == -1, (cosines - margin).clamp(min=0), zero), word)
 
 
-@autocasts("triplet_margin_loss")
+@autocasts("float32")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,

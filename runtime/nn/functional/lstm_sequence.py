@@ -102,7 +102,7 @@ def _through_time(
     return by_gates, by_h, by_c, by_weight, None if bias is None else flat.sum(0)
 
 
-@autocasts("lstm_sequence")
+@autocasts("half")
 def lstm_sequence(gates: Any, h: Any, c: Any, weight: Any, bias: Any, backwards: bool) -> tuple[Any, tuple[Any, Any]]:
     """Return the outputs of all steps, (T, N, H), and the last state.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional, _operators
 from ..._dispatch.autocast import computed
+from ..._dispatch.ops import ops
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -16,6 +17,7 @@ Sizes = int | Sequence[int]
 
 def _max_pool(dims: int) -> Callable[..., Any]:
     name = f"max_pool{dims}d"
+    autocast = getattr(ops, name).op.autocast
     chosen: Any = getattr(_nn_functional, f"{name}_with_indices")
 
     def max_pool(
@@ -27,12 +29,11 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        stride = [] if stride is None else stride
         arguments = input, kernel_size, stride, padding, dilation, ceil_mode
         if return_indices:
             both: tuple[Tensor, Tensor] = chosen(*arguments)
             return both
-        values: Tensor = computed(name, chosen, *arguments)[0]
+        values: Tensor = computed(autocast, chosen, *arguments)[0]
         return values
 
     max_pool.__doc__ = f"""Largest elements of windows; with `return_indices` also where each stands.
@@ -71,7 +72,7 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
         count = 1
         for extent in [kernel_size] * dims if isinstance(kernel_size, int) else kernel_size:
             count *= extent
-        means = mean(input.pow(norm_type), kernel_size, [] if stride is None else stride, 0, ceil_mode)
+        means = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         # Sums may be negative for odd norms; torch's root is of their magnitude then.
         result: Tensor = (means.sign() * means.abs().relu() * count).pow(1.0 / norm_type)
         return result

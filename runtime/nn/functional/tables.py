@@ -13,7 +13,7 @@ from .bags import bags
 __all__ = ["bilinear", "embedding_bag"]
 
 
-@autocasts("bilinear")
+@autocasts("as_is")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """Return `input1 @ weight[k] @ input2` for each k, plus `bias`.
 

@@ -62,7 +62,6 @@ def test_powers():
         assert (1e50**x)[0].item() == (math.inf if x.dtype is F32 else 1e50)
     assert pair(F32).pow_(1e50).tolist() == [1, math.inf]
     assert (pair(opweave.int64) ** 1e50).tolist() == [1, math.inf]
-    assert (pair(HALF) ** 1e50).tolist() == [1, math.inf]
     with pytest.raises(RuntimeError, match="without overflow"):
         pair(opweave.uint8) ** 300
 
@@ -206,3 +205,52 @@ def test_complex_numbers(number):
         opweave.zeros(1, dtype=opweave.complex32).fill_(7e4)
     assert zeros.fill_(complex(math.inf, -math.inf)).tolist() == [complex(math.inf, -math.inf)] * 2
     assert zeros.to(opweave.complex128).fill_(1e40j)[0].item() == 1e40j
+
+
+_HALVES = {
+    "add(alpha=)": lambda x, n: opweave.add(x, x, alpha=n),
+    "add_(alpha=)": lambda x, n: x.clone().add_(1, alpha=n),
+    "sub(alpha=)": lambda x, n: opweave.sub(x[::2], x[1::2], alpha=n),
+    "rsub(alpha=)": lambda x, n: opweave.rsub(x, x, alpha=n),
+    "pow": lambda x, n: x**n,
+    "clamp(min)": lambda x, n: x.clamp(n),
+    "clamp(max=)": lambda x, n: x.clamp(max=n),
+    "clamp of rows": lambda x, n: x.expand(3, 2).clamp(n, 2),
+    "clamp_min": opweave.clamp_min,
+    "clamp_max_": lambda x, n: x.clone().clamp_max_(n),
+    "hardtanh": lambda x, n: functional.hardtanh(x, -abs(n), abs(n)),
+    "threshold(value)": lambda x, n: functional.threshold(x, 0, n),
+    "hardshrink": functional.hardshrink,
+    "softshrink": lambda x, n: functional.softshrink(x, abs(n)),
+    "logit": opweave.logit,
+    "addmv(beta=)": lambda x, n: opweave.addmv(x, x.expand(2, 2), x, beta=n),
+    "addmv(alpha=)": lambda x, n: opweave.addmv(x, x.expand(2, 2), x, alpha=n),
+    "addr(beta=)": lambda x, n: opweave.addr(x, x, x, beta=n),
+    "addr(alpha=)": lambda x, n: opweave.addr(x, x, x, alpha=n),
+    "linspace": lambda x, n: opweave.linspace(0, n, 3, dtype=x.dtype),
+    "logspace": lambda x, n: opweave.logspace(n, 0, 3, dtype=x.dtype),
+    "histc": lambda x, n: opweave.histc(x, 4, -abs(n), abs(n)),
+    "normalize(eps=)": lambda x, n: functional.normalize(x, dim=0, eps=abs(n)),
+}
+
+
+def test_halves_hold_the_numbers_that_torch_converts_to_them():
+    for name, call in _HALVES.items():
+        for dtype, number in ((HALF, 1e5), (HALF, -65520), (BFLOAT, 1e39)):
+            try:
+                found = call(pair(dtype), number)
+            except RuntimeError as error:
+                found = str(error)
+            assert "without overflow" in str(found), f"{name} of {dtype} and {number}: {found}"
+
+
+def test_beside_halves_other_numbers_are_computed_in_float32():
+    x = pair(HALF)
+    assert functional.threshold(x, 1e5, 0).tolist() == [0, 0]
+    assert (x / 1e5 * 1e5).tolist() == pytest.approx([1, 2], rel=1e-2)
+    assert x.clamp(-math.inf, math.inf).tolist() == [1, 2]
+    assert opweave.add(x, -x, alpha=math.inf).tolist() == [-math.inf, -math.inf]
+    assert opweave.addmm(x.expand(2, 2), x.expand(2, 2), x.expand(2, 2), beta=1e5).isinf().all()
+    assert (1e5**x).tolist() == [math.inf, math.inf]
+    assert opweave.lerp(x, x, 1e5).tolist() == functional.elu(x, 1e5).tolist() == [1, 2]
+    assert functional.softshrink(x, 60000).tolist() == [0, 0]

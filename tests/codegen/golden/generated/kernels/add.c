@@ -4,7 +4,7 @@
 /* ---- int32 ---- */
 
 static inline int32_t add_i32_element(int32_t v_self, int32_t v_other, int32_t v_alpha) {
-#line 23 "ops.yaml"
+#line 22 "ops.yaml"
     return (int32_t)((uint32_t)v_self + (uint32_t)v_alpha * (uint32_t)v_other);
 #line 10 "add.c"
 }
@@ -72,7 +72,7 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
 /* ---- int32, default parameters ---- */
 
 static inline int32_t add_i32_plain_element(int32_t v_self, int32_t v_other) {
-#line 23 "ops.yaml"
+#line 22 "ops.yaml"
     return (int32_t)((uint32_t)v_self + (uint32_t)v_other);
 #line 78 "add.c"
 }
@@ -138,7 +138,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
 /* ---- float32 ---- */
 
 static inline float add_f32_element(float v_self, float v_other, float v_alpha) {
-#line 23 "ops.yaml"
+#line 22 "ops.yaml"
     return v_self + v_alpha * v_other;
 #line 144 "add.c"
 }
@@ -206,7 +206,7 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 /* ---- float32, default parameters ---- */
 
 static inline float add_f32_plain_element(float v_self, float v_other) {
-#line 23 "ops.yaml"
+#line 22 "ops.yaml"
     return v_self + v_other;
 #line 212 "add.c"
 }
@@ -308,6 +308,7 @@ const ow_op ow_op_add = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_add),
 };

@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 static inline int64_t arange_i64_element(int64_t v_start, int64_t v_i) {
-#line 113 "ops.yaml"
+#line 110 "ops.yaml"
     return (int64_t)((int64_t)((uint64_t)v_start + (uint64_t)v_i));
 #line 8 "arange.c"
 }
@@ -20,7 +20,7 @@ static int arange_i64(char *const *ptr, const int64_t *stride, int64_t n, const 
 }
 
 static inline float arange_f32_element(double v_start, double v_i) {
-#line 113 "ops.yaml"
+#line 110 "ops.yaml"
     return (float)(v_start + v_i);
 #line 26 "arange.c"
 }
@@ -72,6 +72,7 @@ const ow_op ow_op_arange = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_arange),
 };

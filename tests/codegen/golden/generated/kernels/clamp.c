@@ -4,7 +4,7 @@
 /* ---- int16 ---- */
 
 static inline int16_t clamp_i16_element(int16_t v_self, int16_t v_min, int16_t v_max) {
-#line 54 "ops.yaml"
+#line 51 "ops.yaml"
     const int16_t t0 = v_self > v_min ? v_self : v_min; return t0 < v_max ? t0 : v_max;
 #line 10 "clamp.c"
 }
@@ -119,6 +119,7 @@ const ow_op ow_op_clamp = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_clamp),
 };

@@ -14,7 +14,7 @@
 /* ---- i64 ----------------------------------------------------------------------------------------------- */
 
 static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
-#line 72 "ops.yaml"
+#line 69 "ops.yaml"
 return (int64_t)((uint64_t)v_acc + (uint64_t)v_self);
 #line 20 "cumsum.c"
 }
@@ -64,7 +64,7 @@ static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
 
 static inline double combine_f64(double v_acc, double v_self) {
-#line 72 "ops.yaml"
+#line 69 "ops.yaml"
 return v_acc + v_self;
 #line 70 "cumsum.c"
 }
@@ -74,7 +74,7 @@ return v_acc + v_self;
 FOUR(four_f64, double);
 
 static inline four_f64 combine_fours_f64(four_f64 v_acc, four_f64 v_self) {
-#line 72 "ops.yaml"
+#line 69 "ops.yaml"
 return v_acc + v_self;
 #line 80 "cumsum.c"
 }
@@ -209,6 +209,7 @@ const ow_op ow_op_cumsum = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_cumsum),
 };

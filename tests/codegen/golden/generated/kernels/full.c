@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 static inline uint8_t full_bool_element(int64_t v_fill_value) {
-#line 103 "ops.yaml"
+#line 100 "ops.yaml"
     return (v_fill_value) != 0;
 #line 8 "full.c"
 }
@@ -20,7 +20,7 @@ static int full_bool(char *const *ptr, const int64_t *stride, int64_t n, const o
 }
 
 static inline float full_f32_element(double v_fill_value) {
-#line 103 "ops.yaml"
+#line 100 "ops.yaml"
     return (float)(v_fill_value);
 #line 26 "full.c"
 }
@@ -72,6 +72,7 @@ const ow_op ow_op_full = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_full),
 };

@@ -4,7 +4,7 @@
 /* ---- uint8 ---- */
 
 static inline uint8_t lt_u8_element(uint8_t v_self, uint8_t v_other) {
-#line 38 "ops.yaml"
+#line 37 "ops.yaml"
     return v_self < v_other;
 #line 10 "lt.c"
 }
@@ -66,7 +66,7 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
 /* ---- float64 ---- */
 
 static inline uint8_t lt_f64_element(double v_self, double v_other) {
-#line 38 "ops.yaml"
+#line 37 "ops.yaml"
     return v_self < v_other;
 #line 72 "lt.c"
 }
@@ -162,6 +162,7 @@ const ow_op ow_op_lt = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_lt),
 };

@@ -126,6 +126,7 @@ const ow_op ow_op_neg = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_neg),
 };

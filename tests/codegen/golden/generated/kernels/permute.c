@@ -46,6 +46,7 @@ const ow_op ow_op_permute = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .view = permute_geometry,
     .copies = 0,

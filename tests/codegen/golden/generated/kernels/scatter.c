@@ -28,6 +28,7 @@ const ow_op ow_op_scatter = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .library = "scatter",
     .reductions = { &ow_op_amax },

@@ -654,6 +654,7 @@ const ow_op ow_op_softmax = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_softmax),
 };

@@ -4,7 +4,7 @@
 /* ---- float32 ---- */
 
 static inline float where_f32_element(uint8_t v_condition, float v_self, float v_other) {
-#line 45 "ops.yaml"
+#line 43 "ops.yaml"
     return v_condition ? v_self : v_other;
 #line 10 "where.c"
 }
@@ -116,6 +116,7 @@ const ow_op ow_op_where = {
     .same_dtype = 0,
     .strict_numbers = 0,
     .fitting_numbers = 0,
+    .in_range = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_where),
 };

@@ -190,8 +190,8 @@ Formula: `acc = maximum(acc, self)` over the elements
 
 Args:
     input (Tensor).
-    dim (int or tuple of ints, optional): dimension or dimensions to work along, negative ones counted from the
-        end.
+    dim (int or tuple of ints or None, optional): dimension or dimensions to work along, negative ones counted
+        from the end; all of them if None.
     keepdim (bool, optional): whether reduced dimensions stay, with size 1.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 

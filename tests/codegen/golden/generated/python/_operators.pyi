@@ -102,7 +102,7 @@ def clamp_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -
     """In-place version of `clamp`."""
 def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Arithmetic mean over `dim`, or over every dimension."""
-def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
+def amax(input: Tensor, dim: int | Sequence[int] | None = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Largest element over `dim`, or over every dimension."""
 def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along `dim`."""
@@ -194,7 +194,7 @@ class TensorMethods(WovenMethods):
         """In-place version of `clamp`."""
     def mean(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
         """Arithmetic mean over `dim`, or over every dimension."""
-    def amax(self, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
+    def amax(self, dim: int | Sequence[int] | None = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
         """Largest element over `dim`, or over every dimension."""
     def cumsum(self, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
         """Running sum along `dim`."""
