@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import _operators as ops
+from .. import special
 from .._autograd.grad_mode import no_grad
 from .._base.types import Size
 from .._tensor.tensor import Tensor
@@ -29,6 +30,9 @@ class ByProbability(Distribution):
         setattr(self, name, value)
         self._is_logits = logits is not None
         return (*(each.type_as(value) for each in rest), shape)
+
+    def _expanded(self, made: Any, shape: Size) -> None:
+        made._is_logits = self._is_logits
 
     @property
     def _param(self) -> Any:
@@ -147,15 +151,24 @@ class Geometric(ByProbability):
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithms of the probabilities of values."""
+        """Return the logarithms of the probabilities of values, also where a probability rounds to 0 or 1."""
+        if self._is_logits:
+            one, zero = self._log_probs()
+            return self._checked(value) * zero + one
         value, probs = ops.broadcast_tensors([self._checked(value), self.probs])
         zero = (probs == 1) & (value == 0)
         return value * (-probs.masked_fill(zero, 0)).log1p() + self.probs.log()
 
     def entropy(self) -> Tensor:
-        """Return the entropies."""
+        """Return the entropies, also where a probability rounds to 0 or 1."""
+        from .._base.finfo import finfo
+
+        if not self._is_logits:
+            return -self.probs.log() - special.xlog1py(1 - self.probs, -self.probs) / self.probs
         one, zero = self._log_probs()
-        return -(self.probs * one + (1 - self.probs) * zero) / self.probs
+        # The odds against success times -zero: 1 where the probability is less than its last digit.
+        rare = self.logits < math.log(finfo(self.logits.dtype).eps)
+        return (-zero * (-self.logits.masked_fill(rare, 0.0)).exp()).masked_fill(rare, 1.0) - one
 
 
 class Binomial(ByProbability):
