@@ -103,3 +103,14 @@ def test_what_is_too_large_is_said_so(tmp_path: Path, each: str, count: int, tex
     lets = "".join(f"  a{number + 1}: {each.format(number)}\n" for number in range(count))
     with pytest.raises(CodegenError, match=text):
         read(tmp_path, "Tensor x", f"let:\n  a0: x[i] + 1\n{lets}value[i]: a{count}")
+
+
+def test_variables_in_brackets_may_be_called_as_those_of_the_result(tmp_path: Path) -> None:
+    """Causal softmax: `weight[i, j]` has variables of its own, whatever those of the result are called."""
+    lets = "let:\n  top: max(x[n, j] for j in range(n + 1))\n  weight[n, k]: exp(x[n, k] - top)\n"
+    value = "value[n, k]: weight[k, n] / sum(weight[n, j] for j in range(n + 1))\noutside: error"
+    operators = read(tmp_path, "Tensor x", f"{lets}size: {{n: x.size(0), k: x.size(0)}}\n{value}")
+    x = np.random.default_rng(3).uniform(-1, 1, (4, 4))
+    weight = np.exp(x - np.array([row[: n + 1].max() for n, row in enumerate(x)])[:, None])
+    expected = weight.T / np.tril(weight).sum(1, keepdims=True)
+    np.testing.assert_allclose(computed(operators, {"x": x}), expected, rtol=1e-12)

@@ -399,10 +399,11 @@ class Reader:
         name = key.value if match is None else match[1]
         own = None if match is None else tuple(word.strip() for word in match[2].split(","))
         words = (name, *(own or ()))
-        taken = (*self.scope, *self.local_lets, *self.indexed_lets, *self.tables, *self.tensors, *self.variables)
+        taken = {*self.scope, *self.local_lets, *self.indexed_lets, *self.tables, *self.tensors}
         for word in words:
             reason = argument_reason(word, self.entry.family)
-            if not word.isidentifier() or reason is not None or word in taken or words.count(word) > 1:
+            is_taken = word in taken or (word == name and word in self.variables)  # those in brackets are its own
+            if not word.isidentifier() or reason is not None or is_taken or words.count(word) > 1:
                 self.entry.report(key.span, f"'{word}' {reason or 'is the name of something else'}", "rename it")
                 return None, None
         return name, own
@@ -523,7 +524,9 @@ class Reader:
                 message = f"the number of positions of '{name}' is not known"
                 self.entry.report(self.node.span, message, f"size: {{{name}: {_likely_size(name, given)}}}")
                 return None
-            sizes.append((name, Size(None, *place)))
+            tensor, dim = place
+            table = self.tables.get(tensor)  # an operator that follows from this one may not have it
+            sizes.append((name, Size(None, *place) if table is None else Size(Const(INT64, table.sizes[dim]))))
         return tuple(sizes)
 
     # ---- what may be outside
