@@ -25,6 +25,22 @@ ENTRIES = {
         "let: {total: 'sum(exp(self[i, k]) for k in range(self.size(1)))'}\nvalue[i, j]: exp(self[i, j]) / total",
     ),
     "recurrence": ("Tensor self", "value[..., t]: self[..., t] * value[..., t - 1] + self[..., t]\noutside: 0"),
+    "a spread, which has no derivative where it is zero": (
+        "Tensor self, int width",
+        """let:
+  mean: sum(self[t + i] for i in range(width)) / width
+  deviation: sqrt(sum((self[t + i] - mean) ** 2 for i in range(width)) / width)
+size: {t: self.size(0) - width + 1}
+value[t]: mean + 2 * deviation
+outside: error""",
+    ),
+    "size of a table": (
+        "Tensor self",
+        """let: {way: {table: [0, 1, 0, -1]}, weight: {table: [4/9, 1/9, 4/9, 1/9]}}
+size: {x: self.size(-1)}
+value[q, x]: weight[q] * self[q, x - way[q]] ** 2
+outside: wrap""",
+    ),
     "places of data": ("Tensor self, Tensor index", "size: {'index[n]': 3}\nvalue[index[n]]: {sum: 'self[n] ** 2'}"),
 }
 
