@@ -8,7 +8,7 @@ elements are read without tests; the ends of the lines, where they may not, are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ..dtypes import FLOAT64, DType
@@ -20,12 +20,13 @@ from ..model.contraction import contraction
 from ..model.margins import margins
 from ..model.operator import End, Operator
 from ..model.recurrence import order
+from ..model.stretches import Stretches, stretches
 from ..model.unrolled import by_position
 from . import compute_geometry, contraction_sizes
 from .expressions import enum, identity
 from .indexed.kernel import Loops
 from .indexed.lines import line_variable
-from .indexed.nodes import Kernel, Shared, Tensor
+from .indexed.nodes import Kernel, Shared, Tensor, Threshold
 
 
 def context(operator: Operator, body: Compute) -> dict[str, object]:
@@ -131,8 +132,30 @@ def _group(
 ) -> Group:
     """`outputs` has the dtypes of each result, by that of computation."""
     name = operator.name if field is None else f"{operator.name}_{field}"
+    line = line_variable(body)
+    found = None if line is None else stretches(body, line)
     made = tuple(
-        Loops(operator, body, dtype, name, own).kernel()
+        _kernel(operator, body, found, dtype, name, own)
         for dtype, own in zip(dtypes, zip(*outputs, strict=True), strict=True)
     )
-    return Group(shared(operator, body), made, field)
+    bases = () if found is None else tuple(each.base for each in found.remainders)
+    return Group(replace(shared(operator, body), bases=bases), made, field)
+
+
+def _kernel(
+    operator: Operator, body: Compute, found: Stretches | None, dtype: DType, name: str, outputs: Sequence[DType]
+) -> Kernel:
+    loops = Loops(operator, body, dtype, name, outputs)
+    kernel = loops.kernel()
+    if found is None or kernel.phases:
+        return kernel
+    parts = tuple(
+        replace(Loops(operator, each, dtype, f"{name}_{number}", outputs).kernel(), is_part=True)
+        for number, each in enumerate(found.bodies)
+    )
+    bases = tuple((each.base, loops.integer(each.divisor)) for each in found.remainders)
+    thresholds = tuple(
+        Threshold(f"{'' if each.negated else '-'}({loops.along(each.rest)}) + {each.after}", each.is_before)
+        for each in found.conditions
+    )
+    return replace(kernel, parts=parts, thresholds=thresholds, bases=bases)

@@ -133,6 +133,8 @@ class Compute:
     """Those of `let`, which are read as tensors are."""
     given: Mapping[str, DType] = field(default_factory=lambda: MappingProxyType({}))
     """The dtypes that the entry tells of inputs."""
+    bases: frozenset[str] = frozenset()
+    """Integers that are the same in a stretch of a line (stretches.py), among `uniforms`."""
     places: tuple[Places, ...] = ()
     """Where the terms belong that the results are then; none: results stand where the variables are."""
 
@@ -413,6 +415,8 @@ class Compute:
         """Is an index outside an error that is found before anything is computed? Its bounds are known then."""
         affine = self.index(read.indices[dim]).affine
         if affine is None or self.outside.get(read.tensor, Border.ERROR) is not Border.ERROR:
+            return False
+        if names(affine.rest) & self.bases:
             return False
         ranges = (self.ranges[name] for name in affine.variables if name in self.ranges)
         return all(names(bound) <= self.uniforms.keys() for each in ranges for bound in (each.first, each.stop))

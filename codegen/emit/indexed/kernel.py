@@ -8,7 +8,7 @@ from math import prod
 
 from ...dtypes import BOOL, DType
 from ...expr import Apply, Expr, Name, names, parse
-from ...expr.affine import ZERO
+from ...expr.affine import ZERO, Affine
 from ...expr.atoms import Fold, Range, Read
 from ...expr.indexed import POSITIONS, conjuncts
 from ...expr.kernel_text import TARGET, emit_tree, variable
@@ -61,6 +61,14 @@ class Loops(Inside):
         if self.lane is None or self.in_order:
             return "1"
         return f"OW_LANES({self.dtype.c_type})" if self.lane_range is None else f"(64 / sizeof({self.dtype.c_type}))"
+
+    def integer(self, tree: Expr) -> str:
+        """C of a number of the call."""
+        return self._integer(tree)
+
+    def along(self, affine: Affine) -> str:
+        """C of a sum that is the same along a line."""
+        return self._extreme(affine, "least")
 
     # ---- loops
 

@@ -114,6 +114,14 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Threshold:
+    """A position of a line before which a condition holds, or from which on."""
+
+    text: str
+    is_before: bool
+
+
+@dataclass(frozen=True)
 class Kernel:
     """Context of compute.c.j2 for one dtype."""
 
@@ -139,6 +147,12 @@ class Kernel:
     tables: tuple[Numbers, ...]
     in_order: bool
     """Does an element of a line follow the other?"""
+    parts: tuple[Kernel, ...] = ()
+    """Those of the stretches of lines, by the truth values of conditions; none: a line is as it stands."""
+    thresholds: tuple[Threshold, ...] = ()
+    bases: tuple[tuple[str, str], ...] = ()
+    """Where stretches begin along which remainders grow, and the divisors."""
+    is_part: bool = False
 
     @property
     def copies(self) -> bool:
@@ -203,3 +217,5 @@ class Shared:
     """How many of the outer variables, from the last on, have positions that are computed in order,"""
     descending: bool = False
     """from the last to the first."""
+    bases: tuple[str, ...] = ()
+    """What is the same in a stretch of a line."""

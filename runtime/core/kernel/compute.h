@@ -154,6 +154,15 @@ OW_INLINE void ow_cut(int64_t *begin, int64_t *end, int64_t factor, int64_t leas
     if (to < *end) *end = to;
 }
 
+/* Where the stretch begins that has `first` and along which i % divisor is i less the result; *next is where it ends at most. */
+OW_INLINE int64_t ow_stretch(int64_t first, int64_t *next, int64_t divisor, int *err) {
+    if (!divisor) return *err = 1, 0;
+    const int64_t rest = first % divisor + (divisor < 0 && first % divisor ? divisor : 0), base = first - rest;
+    if (divisor < 0) *next = first + 1;
+    else if (divisor < *next - base) *next = base + divisor;
+    return base;
+}
+
 /* Where an index outside of [0, size) leads; size > 0. */
 OW_INLINE int64_t ow_at_nearest(int64_t i, int64_t size) { return i < 0 ? 0 : i < size ? i : size - 1; }
 OW_INLINE int64_t ow_at_wrap(int64_t i, int64_t size) { return i - ow_div_down(i, size) * size; }
