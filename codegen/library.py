@@ -21,6 +21,7 @@ from .read import (
     loop_adjoints,
     placing,
     recurrence_adjoints,
+    row_order,
     rows_adjoints,
     stages,
     version,
@@ -83,7 +84,11 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
     """The declaration, the operators of its stages, and those of the gradients that are `auto`."""
     if isinstance(declaration, Operator):
         try:
-            parts = placing.follow(declaration, diagnostics) or stages.split(declaration)
+            parts = (
+                placing.follow(declaration, diagnostics)
+                or row_order.follow(declaration, diagnostics)
+                or stages.split(declaration)
+            )
             if parts:
                 return [each for part in parts for each in _with_gradients(part, diagnostics)]
             for follow in (

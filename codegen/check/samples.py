@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..dtypes import DType, Kind
+from ..dtypes import FLOAT64, DType, Kind
 from ..expr import Expr, evaluate, names
 from ..model.computation import default_numbers, row_dtypes
-from ..model.operator import End, Expression, Extent, Found, Operator, Reduce, Rows, Scan
+from ..model.operator import End, Expression, Extent, Found, Let, Operator, Reduce, Rows, Scan
+from ..model.ordered_rows import PLACE, RANK, OrderedRows
+from . import row_order
 
 Array = Any
 """A NumPy array."""
@@ -93,6 +95,7 @@ def row_results(
     """Results over the rows of matrices, for parameters that are these `numbers`."""
     import numpy as np
 
+    dtype = row_order.wide(dtype) if isinstance(body, OrderedRows) else dtype
     types, shape = row_dtypes(operator, body, dtype), next(iter(lines.values())).shape
     env: dict[str, Array] = {
         name: each[:, :1] if name in body.per_row else each[:1] if name in body.per_place else each
@@ -101,15 +104,37 @@ def row_results(
     env["count"] = np.array(shape[1], dtype.numpy)
     env |= {name: np.array(number, types[name].numpy) for name, number in numbers.items()}
     join: Mapping[str | None, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
-    for let in body.lets:
-        values = value(let.expression.tree, env, dtype)
-        env[let.name] = values if let.combine is None else join[let.combine](np.broadcast_to(values, shape), 1)[:, None]
+
+    def elements(expression: Expression) -> Array:
+        return np.broadcast_to(value(expression.tree, env, dtype), shape)
+
+    def step(each: Let | row_order.Step) -> Array:
+        if not isinstance(each, Let):
+            return row_order.value(
+                each, elements, lambda tree: value(tree, env, dtype if dtype.is_floating else FLOAT64)
+            )
+        if each.combine is None:
+            return value(each.expression.tree, env, dtype)
+        return join[each.combine](elements(each.expression), 1)[:, None]
 
     def of(extent: Extent, expression: Expression) -> Array:
-        values = value(expression.tree, env, dtype)
         if extent is Extent.ROW:
-            return np.broadcast_to(values, (shape[0], 1))
-        elements = np.broadcast_to(values, shape)
-        return elements if extent is Extent.ELEMENT else elements.sum(0, keepdims=True)
+            return np.broadcast_to(value(expression.tree, env, dtype), (shape[0], 1))
+        found = elements(expression) if order is None else row_order.back(elements(expression), order)
+        return found if extent is Extent.ELEMENT else found.sum(0, keepdims=True)
 
+    order = None
+    if isinstance(body, OrderedRows):
+        places = np.broadcast_to(np.arange(shape[1], dtype=dtype.numpy), shape)
+        env = {PLACE: places, **env}
+        if body.key is not None:
+            for let in body.before:
+                env[let.name] = step(let)
+            order = row_order.of(elements(body.key))
+            own = (each.name for each in operator.inputs if each.name not in body.per_row)
+            for name in {*own, *({PLACE} - lines.keys() - numbers.keys())}:
+                env[name] = row_order.put(np.broadcast_to(env[name], shape), order)
+        env = {RANK: places, **env}
+    for each in body.steps if isinstance(body, OrderedRows) else body.lets:
+        env[each.name] = step(each)
     return tuple(of(extent, expression) for extent, expression in body.outputs)

@@ -57,7 +57,7 @@ def nest(operator: Operator) -> str | None:
         return _text(_fold(operator, body, dtype))
     if isinstance(body, Rows):
         return _text(_rows(operator, body, dtype))
-    if isinstance(body, Composite) and body.loops is not None and body.loops.places:
+    if isinstance(body, Composite) and isinstance(body.loops, Compute) and body.loops.places:
         return _text(shown.nest(operator, body.loops, dtype))
     if isinstance(body, Compute):
         return _text(shown.nest(operator, body, dtype))
@@ -174,7 +174,9 @@ def _rows(operator: Operator, body: Rows, dtype: DType) -> list[str]:
             continue
         lines += [f"{dtype.c_type} {let.name} = {_START[let.combine]};", _EACH, *each.statements]
         tree = let.expression.tree
-        is_operation = isinstance(tree, Apply) and FUNCTIONS[tree.function].symbol is not None
+        is_operation = isinstance(tree, Apply) and (
+            tree.function == "where" or FUNCTIONS[tree.function].symbol is not None
+        )
         element = f"({each.value})" if is_operation and let.combine == "sum" else each.value
         lines += [f"{let.name} = {_JOINED[let.combine].format(let.name, element)};", "}"]
     elements, of_row = [], []

@@ -30,6 +30,7 @@ from ..model.operator import (
     Operator,
     Reduce,
     Requirement,
+    Rows,
     Scan,
     View,
 )
@@ -57,8 +58,8 @@ _BODIES = (Family.COMPUTE, Family.FOLD, Family.ROWS)
 
 def _family(operator: Operator) -> Family:
     """The family of the body that the entry has."""
-    body = operator.body
-    return Family.COMPUTE if isinstance(body, Composite) and body.loops is not None else operator.family
+    loops = operator.body.loops if isinstance(operator.body, Composite) else None
+    return Family.ROWS if isinstance(loops, Rows) else operator.family if loops is None else Family.COMPUTE
 
 
 _INTERNAL = "_dispatch.ops.ops"

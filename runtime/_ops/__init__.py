@@ -25,6 +25,7 @@ from .memory_formats import *  # noqa: F403
 from .node_outputs import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .numpy_bridge import *  # noqa: F403
+from .ordered_rows import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .places import *  # noqa: F403
 from .quantization import *  # noqa: F403

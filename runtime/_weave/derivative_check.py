@@ -53,6 +53,8 @@ def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
         for name, derivative in operator.derivatives.items():
             if derivative.differs or derivative.text in ("none", "auto"):
                 continue
+            if operator.derived and derivative.text == "None":
+                continue  # of what is known to be a constant
             names, attributes = names_of(derivative.text)
             if (names | attributes) & own:
                 continue  # these do not exist yet

@@ -129,7 +129,7 @@ import sys
 from codegen import emit, library
 from codegen.emit import kernels
 texts = [*emit.outputs(library.read({str(OPS)!r}), "ops.yaml").values()]
-for path in ("examples/language.yaml", "examples/neighbours.yaml", "examples/rows.yaml"):
+for path in ("examples/language.yaml", "examples/neighbours.yaml", "examples/rows.yaml", "examples/order.yaml"):
     texts += [kernels.emit(each) or "" for each in emit.kernel_files(library.read(path)).values()]
 sys.stdout.write("\\n".join(texts))
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from codegen.check import folds, samples
 from codegen.check.instances import drawn_argument
-from codegen.dtypes import DType
-from codegen.model.computation import own_dtypes
+from codegen.dtypes import FLOAT64, DType
+from codegen.model.computation import default_numbers, own_dtypes
 from codegen.model.folding import Folding
 from codegen.model.operator import Extent, Rows
+from codegen.model.ordered_rows import OrderedRows
 from codegen.schema import ListType
 from codegen.schema.types import without_optional
 
@@ -66,8 +68,22 @@ class LineTests(BodyTests):
                     if not each.is_tensor and each.name not in ("dim", "dtype")
                 }
                 shapes = {each.name: self.shape(each.name, shape, along) for each in self.operator.inputs}
-                found.append(Call(shapes, {**others, "dim": dim}, positive=one((True, False))))
+                positions = (0, int(np.prod([shape[each] for each in along])))
+                call = Call(shapes, {**others, "dim": dim}, positions, one((True, False)))
+                if not self.takes(call):
+                    call = replace(call, arguments={**call.arguments, **default_numbers(self.operator)})
+                found.append(call)
         return found
+
+    def takes(self, call: Call) -> bool:
+        """Are all positions of elements within rows?"""
+        if not isinstance(self.body, OrderedRows):
+            return True
+        try:
+            self.expected(call, self.place(call, FLOAT64, "contiguous", 0)[1], FLOAT64)
+        except IndexError:
+            return False
+        return True
 
     def short_calls(self) -> Sequence[Call]:
         sizes = ((each, [np.prod(shape) for shape in each.shapes.values()]) for each in self.calls())

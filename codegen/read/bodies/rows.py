@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
+from types import MappingProxyType
 
-from ...expr import names
+from ...dtypes import INT64, DType
+from ...expr import Expr, ExpressionError, names, substitute
 from ...model.operator import MAX_ROW_LETS, MAX_ROW_VALUES, Expression, Extent, Let, Rows
+from ...model.ordered_rows import PLACE, RANK, RUNNING, OrderedRows, Running, Taken
 from ...source import Mapping, Node, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import shared
-from .shared import conditions, expression, own_dtypes, report_unused
+from .row_elements import Lifted, elements_in, tree_of
+from .shared import conditions, own_dtypes, report_unused
 
 EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
 REDUCTIONS = ("sum", "max", "min")
 _RESULTS = tuple(extent.value for extent in Extent)
-_KEYS = ("let", *_RESULTS, "per_row", "per_place", "degrees", "dtype")
+_SORTED = "sorted"
+_KEYS = ("let", _SORTED, *_RESULTS, "per_row", "per_place", "degrees", "dtype")
 _CALLED = re.compile(r"\b(sum|max|min|mean)\(([^()]*)\)")
 _WORD = re.compile(r"\w+")
 
@@ -28,6 +34,7 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
     before = len(entry.diagnostics)
     reader = _Reader(entry, node)
     lets = reader.lets()
+    key = reader.key()
     outputs = reader.outputs()
     _limit(entry, node, sum(let.combine is not None for let in lets), MAX_ROW_VALUES, "reductions")
     _limit(entry, node, len(lets), MAX_ROW_LETS, "names of 'let'")
@@ -38,9 +45,25 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
     if degrees and (len(entry.tensors) > 1 or {extent for extent, _ in outputs} != {Extent.ROW}):
         entry.report(node.span, "'degrees' are for results of rows of one tensor", "leave 'degrees' out")
     body = Rows(lets, outputs, degrees, reader.per_row, reader.per_place, own=own)
+    if key is not None or reader.uses_order([each.tree for each in body.expressions]):
+        if degrees:
+            entry.report(node.span, "'degrees' are for rows without an order", "leave 'degrees' out")
+        body = OrderedRows(**vars(body), steps=tuple(reader.steps), key=key)
     trees = [each.tree for each in body.expressions]
     report_unused(entry, "body", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
-    return replace(body, fixed=conditions(entry, trees))
+    fixed = {
+        **conditions(entry, trees),
+        **(_positions(body, (each.name for each in entry.tensors)) if isinstance(body, OrderedRows) else {}),
+    }
+    return replace(body, fixed=MappingProxyType(fixed))
+
+
+def _positions(body: OrderedRows, tensors: Iterable[str]) -> dict[str, DType]:
+    """Tensors that are positions of elements, and nothing else."""
+    positions = {name for step in body.steps if isinstance(step, Taken) for name in names(step.position.tree)}
+    values = (step.expression for step in body.steps)
+    others = (*values, *(() if body.key is None else (body.key,)), *(each for _, each in body.outputs))
+    return dict.fromkeys((positions & {*tensors}).difference(*(names(each.tree) for each in others)), INT64)
 
 
 def _limit(entry: Entry, node: Mapping, count: int, most: int, what: str) -> None:
@@ -65,6 +88,42 @@ class _Reader:
             )
         self.known = ["count", *(each.name for each in entry.scalars), *self.per_row]
         self.broken: set[str] = set()
+        self.steps: list[Let | Running | Taken] = []
+        self.inlined: dict[str, Expr] = {}
+        """Names for expressions of elements, which are replaced by them."""
+        arguments = [*tensors, *self.known]
+        self.positions = [name for name in (RANK, PLACE) if name not in arguments]
+        self.lifted = Lifted(entry, lambda tree: not names(tree).isdisjoint(self.of_elements), self)
+
+    @property
+    def of_elements(self) -> list[str]:
+        """The names that have a value for each element."""
+        return [*self.elements, *self.inlined, *self.positions]
+
+    def __contains__(self, name: object) -> bool:
+        node = self.node.get("let")
+        return name in (*self.known, *self.of_elements, *(node.keys if isinstance(node, Mapping) else ()))
+
+    def uses_order(self, trees: list[Expr]) -> bool:
+        """Is there more than values of rows?"""
+        used = frozenset[str]().union(*map(names, trees))
+        return any(not isinstance(step, Let) for step in self.steps) or not used.isdisjoint(self.positions)
+
+    def key(self) -> Expression | None:
+        """`sorted`: what elements are put in the order of; it is computed before there is one."""
+        node = self.node.get(_SORTED)
+        if node is None:
+            return None
+        found = self._expression(node, Extent.ELEMENT)
+        if found is None or not isinstance(node, Scalar):
+            return None
+        later = {step.name for step in self.steps if not isinstance(step, Let)} | {RANK}.intersection(self.positions)
+        for step in self.steps:
+            if isinstance(step, Let) and not later.isdisjoint(names(step.expression.tree)):
+                later.add(step.name)
+        if not later.isdisjoint(names(found.tree)):
+            self.entry.report(node.span, "the order would depend on itself: this is known in the order alone")
+        return found
 
     def _tensors(self, key: str, known: list[str]) -> frozenset[str]:
         words = self.entry.words(key, self.node)
@@ -77,15 +136,21 @@ class _Reader:
             let = None if named is None else self._let(named, key)
             if let is None:
                 self.broken.add(key.value)
-            else:
+            elif isinstance(let, Let):
                 found.append(let)
+                self.steps.append(let)
                 self.known.append(let.name)
+            elif isinstance(let, Running):
+                self.steps.append(let)
+                self.elements.append(let.name)
+            else:
+                self.inlined[key.value] = let.tree
         return tuple(found)
 
-    def _let(self, named: Mapping, key: Scalar) -> Let | None:
+    def _let(self, named: Mapping, key: Scalar) -> Let | Running | Expression | None:
         entry = self.entry
         reason = argument_reason(key.value, entry.family)
-        if reason is not None or key.value in (*self.known, *self.elements):
+        if reason is not None or key.value in (*self.known, *self.of_elements):
             entry.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
         node = named.get(key.value)
         called = _CALLED.search(node.value) if isinstance(node, Scalar) else None
@@ -96,18 +161,22 @@ class _Reader:
             entry.report(node.span_at(called.start(), len(called[0])), f"'{called[1]}' is a key, not a function", help)
             return None
         if not isinstance(node, Mapping):
-            value = self._expression(node, self.known)
-            return None if value is None else Let(key.value, value, None)
+            value = self._expression(node, Extent.ELEMENT)
+            if value is None or not names(value.tree).isdisjoint(self.of_elements):
+                return value
+            return Let(key.value, value, None)
         if "mean" in node:
             entry.report(node.keys[0].span, "unknown reduction 'mean'", "total: {sum: self}, and then total / count")
             return None
-        entry.known_keys(node, REDUCTIONS, "reduction")
+        entry.known_keys(node, (*REDUCTIONS, *RUNNING), "reduction")
         if len(node.keys) != 1:
             entry.report(node.span, f"{len(node.keys)} reductions in one variable", "{sum: expression}")
         for reduction in node.keys[:1]:
-            value = self._expression(node.get(reduction.value), [*self.known, *self.elements])
+            value = self._expression(node.get(reduction.value), Extent.ELEMENT)
             if value is not None and reduction.value in REDUCTIONS:
                 return Let(key.value, value, reduction.value)
+            if value is not None and reduction.value in RUNNING:
+                return Running(key.value, value, reduction.value)
         return None
 
     def outputs(self) -> _Outputs:
@@ -123,7 +192,7 @@ class _Reader:
             if len(items) != len(returns) and all(isinstance(each, Scalar) for each in items):
                 message = f"the schema has {len(returns)} results, the body {len(items)}"
                 entry.report(entry.name_span, message)
-            values = [self._expression(each, self._names(extent)) for each in items]
+            values = [self._expression(each, extent) for each in items]
             return tuple((extent, value) for value in values if value is not None)
         found: dict[str, tuple[Extent, Expression]] = {}
         labels = [result.name for result in returns if result.name]
@@ -136,7 +205,7 @@ class _Reader:
             for key in node.keys:
                 if key.value in found:
                     entry.report(key.span, f"the result '{key.value}' has two expressions", "keep one of them")
-                value = self._expression(node.get(key.value), self._names(extent))
+                value = self._expression(node.get(key.value), extent)
                 if value is not None and key.value in labels:
                     found[key.value] = (extent, value)
         keys = [key.value for node in given.values() if isinstance(node, Mapping) for key in node.keys]
@@ -147,14 +216,25 @@ class _Reader:
             entry.report(entry.name_span, "results that are given by their names have names", "-> (Tensor a, Tensor b)")
         return tuple(found[label] for label in labels if label in found)
 
-    def _names(self, extent: Extent) -> list[str]:
-        return self.known if extent is Extent.ROW else [*self.known, *self.elements]
-
-    def _expression(self, node: Node | None, known: list[str]) -> Expression | None:
+    def _expression(self, node: Node | None, extent: Extent) -> Expression | None:
+        """An expression of elements, or of the row alone. Names of other expressions are replaced by these."""
         if not isinstance(node, Scalar):
             span = self.entry.node.span if node is None else node.span
             self.entry.report(span, "'rows' has an expression that is no text", EXAMPLE)
             return None
         if self.broken.intersection(_WORD.findall(node.value)):
             return None  # the definition of such a name has to be corrected first
-        return expression(self.entry, node, known)
+        tree = self.entry.located(node, lambda text: self._tree(text, node, extent))
+        return None if tree is None else Expression(tree, node)
+
+    def _tree(self, text: str, node: Scalar, extent: Extent) -> Expr:
+        tree = tree_of(text, (*self.known, *self.of_elements), self.entry.expressions, node)
+        stray = next(elements_in(tree, self.of_elements), None) if extent is Extent.ROW else None
+        if stray is not None:
+            help = f"here are values of the row, such as one under 'let', or an element: {stray.name}[0]"
+            raise ExpressionError.at(stray.span, f"unknown name '{stray.name}'", help)
+        return self.lifted(substitute(tree, self.inlined), node, self._note)
+
+    def _note(self, taken: Taken) -> None:
+        self.steps.append(taken)
+        (self.elements if taken.extent is Extent.ELEMENT else self.known).append(taken.name)

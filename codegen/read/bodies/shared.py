@@ -145,7 +145,12 @@ def declared_dtypes(entry: Entry, parts: Mapping, labels: list[str], what: str) 
 
 def conditions(entry: Entry, trees: list[Expr]) -> abc.Mapping[str, DType]:
     """Inputs that are only conditions: they must be bool and do not take part in promotion."""
-    used = {name: [tree for tree in trees if name in names(tree)] for name in (each.name for each in entry.tensors)}
+    return only_conditions((each.name for each in entry.tensors), trees)
+
+
+def only_conditions(tensors: Iterable[str], trees: list[Expr]) -> abc.Mapping[str, DType]:
+    """Those of the tensors that the expressions use only as conditions."""
+    used = {name: [tree for tree in trees if name in names(tree)] for name in tensors}
     return MappingProxyType(
         {name: BOOL for name, where in used.items() if where and all(name in _chosen_by(tree) for tree in where)}
     )

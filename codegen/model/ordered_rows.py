@@ -1,0 +1,84 @@
+"""Rows whose elements have an order: running values, and elements at computed positions.
+
+    sorted: -chance
+    let: {before: {cumsum: chance}, third: 'self[2]'}
+
+All that is computed after `sorted` is computed of the elements in this order, and goes back to their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..expr import names
+from .operator import Extent, Let, Rows
+from .parts import Expression
+
+RANK = "rank"
+"""The position of an element in the order, from 0 on;"""
+PLACE = "place"
+"""and in the row as it lies."""
+RUNNING = ("cumsum", "cumprod", "cummax", "cummin")
+"""Values of an element and all before it in the order, by the functions that compute them."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A value of each element: `function` of the expression at the element and at those before it."""
+
+    name: str
+    expression: Expression
+    function: str
+    extent: Extent = Extent.ELEMENT
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An element of the row: the expression at a position in the order, which each row has or each element."""
+
+    name: str
+    expression: Expression
+    position: Expression
+    extent: Extent
+
+
+@dataclass(frozen=True)
+class OrderedRows(Rows):
+    steps: tuple[Let | Running | Taken, ...] = ()
+    """What is computed one after the other; `lets` are those of them that are values of rows."""
+    key: Expression | None = None
+    """The elements are put in the ascending order of this, equal ones in that of their places; None: as they lie."""
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        own = (each for step in self.steps for each in expressions_of(step))
+        return (*own, *(() if self.key is None else (self.key,)), *(each for _, each in self.outputs))
+
+    @property
+    def before(self) -> tuple[Let, ...]:
+        """The values of the row that the key needs, in their order."""
+        return () if self.key is None else needed(self.lets, names(self.key.tree))
+
+
+def expressions_of(step: Let | Running | Taken) -> tuple[Expression, ...]:
+    return (step.expression, step.position) if isinstance(step, Taken) else (step.expression,)
+
+
+def needed(lets: Iterable[Let], used: Iterable[str]) -> tuple[Let, ...]:
+    """Those of the values that these names need, in their order."""
+    wanted, found = set(used), list[Let]()
+    for let in reversed(tuple(lets)):
+        if let.name in wanted:
+            wanted |= names(let.expression.tree)
+            found.insert(0, let)
+    return tuple(found)
+
+
+def used_later(steps: Iterable[Let | Running | Taken], outputs: Iterable[Expression]) -> Iterator[str]:
+    """The names that steps and results read."""
+    for step in steps:
+        for each in expressions_of(step):
+            yield from names(each.tree)
+    for each in outputs:
+        yield from names(each.tree)
