@@ -38,13 +38,21 @@ class RefusedError(ValueError):
 
 @dataclass
 class Steps:
-    """How many steps reductions and recurrences may still take."""
+    """How many steps reductions and recurrences may still take, and how many expressions are still evaluated."""
 
     left: float = inf
+    values: float = inf
 
     def take(self) -> None:
         self.left -= 1
-        if self.left < 0:
+        self._check()
+
+    def evaluate(self) -> None:
+        self.values -= 1
+        self._check()
+
+    def _check(self) -> None:
+        if self.left < 0 or self.values < 0:
             raise RefusedError("more steps than are tried")
 
 
@@ -225,32 +233,49 @@ class _Call:
 
     # ---- values
 
-    def _value(self, tree: Expr, env: Mapping[str, Array], live: Array, dtype: DType | None = None) -> Array:
-        """The value of an expression where it is `live`; elsewhere it may be anything."""
-        known = self._known(tree, env, live)
+    def _value(
+        self,
+        tree: Expr,
+        env: Mapping[str, Array],
+        live: Array,
+        dtype: DType | None = None,
+        done: dict[str, Array] | None = None,
+    ) -> Array:
+        """The value of an expression where it is `live`; elsewhere it may be anything. Atoms that are `done` have been
+        computed at the same positions."""
+        self.steps.evaluate()
+        known = self._known(tree, env, live, {} if done is None else done)
         self._check_divisors(tree, known, live)
         return compute(_lowered(tree, self._types_in(tree), dtype), known)
 
-    def _known(self, tree: Expr, env: Mapping[str, Array], live: Array) -> Mapping[str, Array]:
+    def _known(self, tree: Expr, env: Mapping[str, Array], live: Array, done: dict[str, Array]) -> Mapping[str, Array]:
         """The values of the names in an expression."""
         known = dict(env)
         for name in sorted(names(tree) & self.body.atoms.keys()):
-            atom = self.body.atoms[name]
-            if isinstance(atom, Read):
-                known[name] = self._read(atom, env, live)
-            elif isinstance(atom, Integer):
-                known[name] = _whole(self._value(atom.value, env, live))
-            elif isinstance(atom, Fold):
-                known[name] = self._fold(atom, env, live)
+            if name not in done:
+                done[name] = self._atom(name, env, live, done)
+            known[name] = done[name]
         return known
 
-    def _position(self, tree: Expr, env: Mapping[str, Array], live: Array) -> Array:
+    def _atom(self, name: str, env: Mapping[str, Array], live: Array, done: dict[str, Array]) -> Array:
+        atom = self.body.atoms[name]
+        if isinstance(atom, Read):
+            return self._read(atom, env, live, done)
+        if isinstance(atom, Fold):
+            return self._fold(atom, env, live, self.types[name])
+        assert isinstance(atom, Integer)
+        return _whole(self._value(atom.value, env, live, None, done))
+
+    def _position(
+        self, tree: Expr, env: Mapping[str, Array], live: Array, done: dict[str, Array] | None = None
+    ) -> Array:
         """The value of an index or a bound, whose arithmetic stays within 64 bits where it is made of data."""
         import numpy as np
 
-        value = self._value(tree, env, live, INT64)
+        done = {} if done is None else done
+        value = self._value(tree, env, live, INT64, done)
         if self.body.index(tree).affine is None:
-            known = {name: np.asarray(each, np.float64) for name, each in self._known(tree, env, live).items()}
+            known = {name: np.asarray(each, np.float64) for name, each in self._known(tree, env, live, done).items()}
             for part in applications(tree):
                 if isinstance(part, Apply) and part.function in ("add", "sub", "mul", "neg") and self._types_in(part):
                     exact = compute(_lowered(part, tuple((name, FLOAT64) for name in sorted(names(part))), None), known)
@@ -272,7 +297,7 @@ class _Call:
             if divisor.dtype.is_integer and np.any((compute(divisor, known) == 0) & live):
                 raise RefusedError("a division by zero")
 
-    def _read(self, read: Read, env: Mapping[str, Array], live: Array) -> Array:
+    def _read(self, read: Read, env: Mapping[str, Array], live: Array, done: dict[str, Array]) -> Array:
         import numpy as np
 
         tensor = self.tensors.get(read.tensor)
@@ -283,7 +308,7 @@ class _Call:
         places = [np.zeros_like(at) if size == 1 else at for at, size in self._in_front(tensor, more)]
         inside: Array = np.True_
         for dim, tree in enumerate(read.indices):
-            index, size = self._position(tree, env, live), tensor.shape[more + dim]
+            index, size = self._position(tree, env, live, done), tensor.shape[more + dim]
             within = (index >= 0) & (index < size)
             is_data = rule in _LEADING and self.body.index(tree).affine is None
             if is_data and np.any((np.abs(index) > FURTHEST_INDEX) & live):
@@ -308,10 +333,11 @@ class _Call:
 
     # ---- reductions
 
-    def _fold(self, fold: Fold, env: Mapping[str, Array], live: Array) -> Array:
+    def _fold(self, fold: Fold, env: Mapping[str, Array], live: Array, dtype: DType) -> Array:
         import numpy as np
 
-        dtype = self.body.value_dtype(fold, self.types)
+        if fold.reduction in POSITIONS:
+            dtype = self.body.value_dtype(fold, self.types)
         state: Array = np.array(start_of(fold.reduction, dtype)).astype(dtype.numpy)
         place: Array = np.array(-1, np.int64)
         for position, within, values in self._steps(fold.ranges, env, live, np.array(0, np.int64)):

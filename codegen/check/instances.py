@@ -16,7 +16,7 @@ from . import indices
 from .indices import RefusedError, Steps
 from .samples import Array
 
-_ATTEMPTS, _STEPS = 60, 3000
+_ATTEMPTS, _STEPS, _VALUES = 60, 3000, 20_000
 _SIZES = (2, 3, 1, 4)
 _INTEGERS, _NUMBERS = (1, 2, 1, 3, 0, 4), (0.5, 1.0, 1.5, 2.0)
 
@@ -30,7 +30,7 @@ def calls(operator: Operator, body: Compute, seed: int = 5) -> Iterator[dict[str
     for _ in range(_ATTEMPTS):
         tensors, others = _drawn(operator, body, random)
         try:
-            results = indices.results(operator, body, tensors, others, FLOAT64, Steps(_STEPS))
+            results = indices.results(operator, body, tensors, others, FLOAT64, Steps(_STEPS, _VALUES))
         except (RefusedError, NotImplementedError):
             continue
         if all(each.size and np.isfinite(each).all() for each in results):

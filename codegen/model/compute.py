@@ -226,11 +226,19 @@ class Compute:
 
     def env(self, parameters: Mapping[str, DType], dtype: DType) -> Env:
         """The dtypes of all names in an expression that is computed in `dtype`."""
-        known: dict[str, DType] = {**parameters}
-        known |= dict.fromkeys((*self.names, *self.ranges, *self.uniforms), INT64)
-        for name, atom in self.used.items():
-            known[name] = self._type(atom, known, dtype)
-        return known
+        key = (frozenset(parameters.items()), dtype)
+        if key not in self._envs:
+            known: dict[str, DType] = {**parameters}
+            known |= dict.fromkeys((*self.names, *self.ranges, *self.uniforms), INT64)
+            for name, atom in self.used.items():
+                known[name] = self._type(atom, known, dtype)
+            self._envs[key] = known
+        return self._envs[key]
+
+    @cached_property
+    def _envs(self) -> dict[object, Env]:
+        """The dtypes that were asked for, as they are for each small call."""
+        return {}
 
     def _type(self, atom: Atom, known: Env, dtype: DType) -> DType:
         if isinstance(atom, Read):
