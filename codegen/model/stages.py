@@ -13,8 +13,10 @@ gradients are of the size of its text, and those of the whole follow from them b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 from ..expr import Expr, ExpressionError, Literal, Name, derive, names
@@ -25,7 +27,9 @@ from .operator import MAX_OUTPUTS
 from .unrolled import unrolled
 
 _FEW_TERMS = 16
-"""Reductions of known length that are no longer are computed again where they are used."""
+"""Reductions of known length that are no longer are computed again where they are used,"""
+_FEW_USES = 4
+"""unless they have names and gradients are derived, which would multiply out what is used more often."""
 _WORD = "part"
 """Begins the names of reductions that have none."""
 
@@ -106,17 +110,31 @@ class _Search:
     def _is_held(self, tree: Expr, name: str, atom: Fold | Named, variables: frozenset[str], repeated: bool) -> bool:
         """Is it the same in loops that are run through, so that it is computed once before?"""
         free = self.free.of_atom(name)
-        if atom in self.refused or name in self._places or free & self.body.ranges.keys() or not self._is_long(name):
+        if atom in self.refused or name in self._places or free & self.body.ranges.keys():
             return False
-        if not repeated and not variables - free:
-            return self.differentiated and self._is_curved(tree, name)
-        is_sure = isinstance(atom, Named) or self.body.cannot_fail(atom)
+        is_long, is_once = self._is_long(name, _FEW_TERMS), not repeated and not variables - free
+        if is_once or not is_long:
+            is_used = isinstance(atom, Named) and not repeated and self._uses[name] > _FEW_USES
+            is_worth = is_long or (is_used and self._is_long(name, 1))
+            if not (is_worth and self.differentiated and self._is_curved(tree, name)):
+                return False
+        is_sure = is_once or isinstance(atom, Named) or self.body.cannot_fail(atom)
         return is_sure and not (repeated and self._skips(atom))
 
-    def _is_long(self, name: str) -> bool:
-        return any(
-            isinstance(each, Fold) and _terms(each) > _FEW_TERMS for _, each in within(self.body.atoms, Name(name))
-        )
+    def _is_long(self, name: str, few: int) -> bool:
+        return any(isinstance(each, Fold) and _terms(each) > few for _, each in within(self.body.atoms, Name(name)))
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        """How often atoms stand in the results, with names of `let` written out."""
+        found: Counter[str] = Counter()
+        for each in self.body.results:
+            found.update(_occurrences(each.tree))
+        for name, atom in reversed(tuple(self.body.used.items())):
+            for tree in atom.expressions:
+                for inner, times in _occurrences(tree).items():
+                    found[inner] += found[name] * times
+        return found
 
     def _is_curved(self, tree: Expr, name: str) -> bool:
         """Does the derivative by it depend on elements?"""
@@ -133,6 +151,12 @@ class _Search:
             self.body.outside.get(each.tensor) is Border.SKIP if isinstance(each, Read) else self._skips(each)
             for each in found
         )
+
+
+def _occurrences(tree: Expr) -> Counter[str]:
+    if isinstance(tree, Name):
+        return Counter((tree.name,))
+    return sum(map(_occurrences, tree.children), Counter())
 
 
 def _terms(fold: Fold) -> float:

@@ -34,6 +34,10 @@ value[n, c]: (x[n, c] - top) / total
     ),
     "functions of sums": ("value[n, c]: log(sum(x[n + k, c] for k in range(x.size(1))))", [("part",)]),
     "sums alone": ("value[n, c]: 2 * sum(x[n + k, c] for k in range(x.size(1)))", None),
+    "few terms, used so often that gradients would multiply them out": (
+        "let: {n3: 'sum(x[n, k] for k in range(3))'}\nvalue[n, c]: x[n, c] / n3 + n3 * n3 * (n3 + 1) / (n3 + 2)",
+        [("n3",)],
+    ),
     "few terms": ("value[n, c]: x[n, c] / sum(x[n, k] for k in range(3))", None),
     "a variable of a range around": (
         "value[n, c]: sum(sum(x[n, k] * j for k in range(x.size(1))) * x[j, c] for j in range(x.size(0)))",
