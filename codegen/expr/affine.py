@@ -116,3 +116,17 @@ def tree_of(a: Affine, values: Mapping[str, Expr] = {}) -> Expr:
     for name, factor in a.factors:
         result = total(result, product(values.get(name, Name(name)), factor))
     return result
+
+
+def shifted(tree: Expr, variables: frozenset[str]) -> tuple[str, Expr] | None:
+    """One of the variables and what an index adds to it, which may be anything; None where it is no such sum."""
+    if isinstance(tree, Name) and tree.name in variables:
+        return tree.name, ZERO
+    if not isinstance(tree, Apply) or tree.function not in ("add", "sub"):
+        return None
+    left, right = tree.args
+    found = shifted(left, variables)
+    if found is not None:
+        return found[0], Apply("sub", (found[1], right)) if tree.function == "sub" else total(found[1], right)
+    found = shifted(right, variables) if tree.function == "add" else None
+    return None if found is None else (found[0], total(left, found[1]))

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
-from ..expr.affine import ONE, ZERO, Affine, Index, affine, product, total, tree_of
+from ..expr.affine import ONE, ZERO, Affine, Index, affine, product, shifted, total, tree_of
 from ..expr.atoms import Atom, Atoms, Carrier, Fold, Free, Range, Read
 from ..expr.geometry import Geometry
 from ..expr.indexed import conjuncts
@@ -47,11 +47,16 @@ class _Term:
 
 
 class Adjoint:
-    """The gradient by a tensor, of `grad` by the only result, which gathers the terms of the paths that are added."""
+    """The gradient by a tensor, of `grad` by the only result, which gathers the terms of the paths that are added.
 
-    def __init__(self, body: Compute, target: str) -> None:
+    With `tests`, the conditions that extrema have chosen an element, it gathers all terms: where data says to which
+    element a term belongs, from all positions, those that are led here.
+    """
+
+    def __init__(self, body: Compute, target: str, tests: Mapping[Fold, Expr] | None = None) -> None:
         self.old = body
         self.target = target
+        self.tests = tests
         self.grad = grad_name(body)
         self.to = _to(body)
         self.atoms = Atoms()
@@ -108,19 +113,21 @@ class Adjoint:
     # ---- one path
 
     def _contribution(self, path: Path) -> _Term:
-        if any(fold.reduction in EXTREMA for fold in path.folds):
+        extrema = [fold for fold in path.folds if fold.reduction in EXTREMA]
+        if extrema and self.tests is None:
             raise UnsolvedIndexError("which element a reduction has chosen does not follow from its index")
         ranges = {each.name: each for fold in path.folds for each in fold.ranges}
         conditions = [each for fold in path.folds for each in conjuncts(fold.condition)]
+        conditions += [self.tests[fold] for fold in extrema] if self.tests else []
         solved, kept, more = self._solved(path.read, ranges, conditions)
-        self.solved = _closed(solved)
-        free = [name for name in self.old.names if name not in solved]
+        self.solved = self._shifted(path.read, _closed(solved), kept)
+        free = [name for name in self.old.names if name not in self.solved]
         bounds = [Range(_POSITION, ZERO, self._batch())] if self.flat else []
         bounds += [Range(name, ZERO, self._extent(name)) for name in free]
         bounds += [
             Range(name, self._carried(each.first), self._carried(each.stop))
             for name, each in ranges.items()
-            if name not in solved
+            if name not in self.solved
         ]
         bounds = self._ordered([*bounds, *more])
         tests = [self._carried(each) for each in kept]
@@ -260,7 +267,9 @@ class Adjoint:
             index, place = indices[dim], Name(self.to.format(dim))
             affine = index.affine
             if affine is None:
-                raise UnsolvedIndexError(f"an index of '{read.tensor}' cannot be solved for a variable")
+                if self.tests is None:
+                    raise UnsolvedIndexError(f"an index of '{read.tensor}' cannot be solved for a variable")
+                continue  # which is a condition, unless it is a variable and a number of the other ones
             goal = self._goal(index, place, kept, more)
             free = [name for name in affine.variables if name not in solved]
             if not free:
@@ -268,10 +277,28 @@ class Adjoint:
                 continue
             chosen = next((name for name in free if name in self.old.names), free[0])
             solved[chosen] = self._solution(affine, chosen, goal, kept)
-            if chosen in ranges and not self.old.is_inside(read, dim):
-                kept.append(Apply("ge", (Name(chosen), ranges[chosen].first)))
-                kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
+            if chosen in ranges:
+                is_inside = self.old.is_inside(read, dim)
+                if not is_inside or ranges[chosen].first != ZERO:
+                    kept.append(Apply("ge", (Name(chosen), ranges[chosen].first)))
+                if not is_inside:
+                    kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
         return solved, kept, more
+
+    def _shifted(self, read: Read, solved: dict[str, Expr], kept: list[Expr]) -> dict[str, Expr]:
+        """The solutions with those of indices that are made of data: j - weight[i] is solved for j where i is known.
+        Others are conditions."""
+        free = Free(self.old.atoms)
+        for dim, tree in enumerate(read.indices):
+            if self.old.index(tree).affine is not None:
+                continue
+            place = Name(self.to.format(dim))
+            found = shifted(tree, frozenset(self.old.names) - solved.keys())
+            if found is None or not free(found[1]) & self.old.all_variables <= solved.keys():
+                kept.append(Apply("eq", (tree, place)))
+            else:
+                solved = {**solved, found[0]: _without(place, self.carrier(found[1], solved))}
+        return solved
 
     def _goal(self, index: Index, place: Expr, kept: list[Expr], more: list[Range]) -> Expr:
         """What the sum of an index must be: the position, or one of those that are rounded down to it."""

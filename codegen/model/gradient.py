@@ -7,11 +7,12 @@ is added there (scatter.py), for all paths through the same reductions at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..expr import ExpressionError
+from ..expr import Expr, ExpressionError
 from ..expr.affine import ZERO
-from ..expr.atoms import Range
+from ..expr.atoms import Fold, Range
 from .adjoint import Adjoint
 from .compute import Compute
 from .paths import IndependentError, NoAdjointError, Path, UnsolvedIndexError, paths, summed, with_rests
@@ -25,8 +26,11 @@ class Gradient:
     """The terms and their places among all elements."""
 
 
-def gradient(body: Compute, target: str, result: int) -> Gradient:
-    """The gradient by a tensor, of `grad` by the result. Raises NoAdjointError."""
+def gradient(body: Compute, target: str, result: int, tests: Mapping[Fold, Expr] | None = None) -> Gradient:
+    """The gradient by a tensor, of `grad` by the result. Raises NoAdjointError.
+
+    With `tests`, the conditions that extrema have chosen an element (choices.py), all terms are gathered.
+    """
     body = body.rolled or body
     body = with_rests(replace(body, results=(body.results[result],)))
     try:
@@ -37,7 +41,7 @@ def gradient(body: Compute, target: str, result: int) -> Gradient:
         raise IndependentError(f"the result does not depend on '{target}'")
     if body.ragged:
         raise NoAdjointError("there is no automatic gradient of sums over ranges whose bounds are data")
-    adjoint = Adjoint(body, target)
+    adjoint = Adjoint(body, target, tests)
     left: dict[tuple[Range, ...], list[Path]] = {}
     for path in found:
         try:

@@ -10,17 +10,18 @@ That is a recurrence which runs the other way. What it gives stands for `grad` i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ..dtypes import INT_LIST
 from ..expr import Apply, Expr, Name
-from ..expr.atoms import Atoms, Read
+from ..expr.atoms import Atoms, Fold, Read
 from ..expr.geometry import Geometry
 from ..expr.indexed import SHAPE
 from ..expr.typed import Arg, replaced
 from .adjoint import positions
+from .choices import Choices, choices
 from .compute import Border, Compute, Size, shape_argument, uniform_name
 from .gradient import gradient
 from .paths import IndependentError, NoAdjointError, grad_name
@@ -36,16 +37,19 @@ class Through:
     label: str
 
 
-def adjoint(body: Compute, results: Mapping[str, Through]) -> Compute:
-    """The gradients by each element of the results, which counts for itself and for what is computed from it; the body
-    reads the results as given tensors. Raises NoAdjointError."""
-    return _Adjoint(body, results).body()
+def adjoint(body: Compute, results: Mapping[str, Through], taken: Collection[str]) -> tuple[Compute, Choices]:
+    """The gradients by each element of the results, which counts for itself and for what is computed from it, and what
+    extrema have chosen; the body reads the results as given tensors, and no tensor has a name that is `taken`. Raises
+    NoAdjointError."""
+    known = choices(body.rolled or body, [each.given for each in results.values()], taken)
+    return _Adjoint(known.body, results, known.tests).body(), known
 
 
 @dataclass
 class _Adjoint:
     old: Compute
     results: Mapping[str, Through]
+    tests: Mapping[Fold, Expr]
     atoms: Atoms = field(default_factory=Atoms)
     uniforms: dict[str, Geometry] = field(default_factory=dict)
     parts: list[Compute] = field(default_factory=list)
@@ -85,11 +89,11 @@ class _Adjoint:
         tree: Expr = Name(self.atoms.name(own))
         for index, user in enumerate(self.results.values() if through.given in self.old.tensors else ()):
             try:
-                made = gradient(self.old, through.given, index)
+                made = gradient(self.old, through.given, index, self.tests)
             except IndependentError:
                 continue
             if made.scattered or made.gathered is None:
-                raise NoAdjointError("which earlier elements count is said by data, or by an extremum")
+                raise NoAdjointError("it is not known which earlier elements count")
             self.parts.append(made.gathered)
             tree = Apply("add", (tree, self._later(made.gathered, user.label)))
         return tree

@@ -26,7 +26,7 @@ from ..source import Scalar
 from .internal import internal
 
 AUTO = "auto"
-_DEFAULT = DTYPE_CLASSES["floating"]
+DEFAULT = DTYPE_CLASSES["floating"]
 """What the default dtype may be, which places are computed in where no tensor has another one."""
 
 
@@ -142,7 +142,7 @@ def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: s
         scattered.append(
             (
                 operator_of(operator, terms, own, target, argument),
-                operator_of(operator, places, f"{prefix}_places_{end}", target, dtypes=operator.dtypes | _DEFAULT),
+                operator_of(operator, places, f"{prefix}_places_{end}", target, dtypes=operator.dtypes | DEFAULT),
             )
         )
     return _Part(grad, gathered, tuple(scattered), passes)

@@ -19,6 +19,7 @@ from ..model.operator import Derivative, Operator
 from ..model.paths import NoAdjointError, grad_name
 from ..model.recurrence import given
 from ..model.recurrence_adjoint import Through, adjoint
+from ..source import Scalar
 from . import adjoints
 from .adjoints import AUTO
 from .internal import internal
@@ -44,23 +45,30 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
     first = next(iter(automatic.values()))
     results = _results(operator, body)
     opened = given(body, {name: each.given for name, each in results.items()})
-    step = _step(operator, opened, [each.given for each in results.values() if each.given in opened.tensors])
+    known = [each.given for each in results.values() if each.given in opened.tensors]
+    step = _step(operator, opened, known)
     grads = [each.grad for each in results.values()]
     try:
-        through = adjoints.operator_of(
-            step, adjoint(opened, results), f"{operator.name}_through", "its results", *grads
-        )
+        back, chosen = adjoint(opened, results, [each.name for each in step.schema.arguments])
     except NoAdjointError as error:
         diagnostics.report(first.span, str(error), "declare a formula, or 'none'")
         return
+    names = [each for each in chosen.tensors if each in back.tensors]
+    name = f"{operator.name}_through"
+    through = adjoints.operator_of(_step(operator, opened, [*known, *names]), back, name, "its results", *grads)
+    positions = {each: _positions(operator, step, chosen.tensors[each], each, first) for each in names}
     step, *others = adjoints.follow(step, diagnostics) or ()
-    formulas = {name: _with_names(step.derivatives[name], _given(operator, results)) for name in automatic}
-    call = adjoints.plain_call(step, opened, through, _arriving(operator, results))
+    texts = _given(operator, results)
+    formulas = {name: _with_names(step.derivatives[name], texts) for name in automatic}
+    arriving = _arriving(operator, results)
+    arriving |= {name: adjoints.plain_call(step, opened, each, texts) for name, each in positions.items()}
+    call = adjoints.plain_call(step, opened, through, arriving)
     formulas = {name: replace(each, grads=call) if _uses_grads(each) else each for name, each in formulas.items()}
     operator = replace(operator, derivatives=MappingProxyType({**operator.derivatives, **formulas}))
     yield operator
     if not any(each.grads for each in formulas.values()):
         return
+    yield from positions.values()
     if depth == 1:  # what is left are gradients of the last order
         yield from (adjoints.constant(each, first) for each in others if _calls(operator, each.name))
     else:
@@ -100,6 +108,13 @@ def _step(operator: Operator, opened: Compute, results: Sequence[str]) -> Operat
     returns = f"({returns})" if len(operator.schema.returns) > 1 else "Tensor"
     name = f"{operator.name}_step"
     return internal(operator, f"{name}({', '.join(arguments)}) -> {returns}", opened, f"One step of `{operator.name}`.")
+
+
+def _positions(operator: Operator, step: Operator, body: Compute, tensor: str, source: Scalar) -> Operator:
+    """The operator of the positions that an extremum has chosen, which are integers."""
+    name = f"{operator.name}_{tensor}"
+    made = adjoints.operator_of(step, body, name, tensor, dtypes=operator.dtypes | adjoints.DEFAULT)
+    return adjoints.constant(made, source)
 
 
 def _given(operator: Operator, results: Mapping[str, Through]) -> dict[str, str]:

@@ -22,6 +22,11 @@ BODIES = [
     "value[..., t, k]: self[..., t, k] + sum(value[..., t - 1, i] * value[..., t - 2, i] for i in range(self.size(1)))",
     "value[..., t, k]: self[..., t, k] + minimum(value[..., t - 1, k], value[..., t - 1, k + 1] if t > 1 else 0.5)",
     "a[..., t]: self[..., t] * b[..., t - 1] + a[..., t - 1]\nb[..., t]: self[..., t] + tanh(a[..., t - 1])",
+    "value[..., t, k]: self[..., t, k] + max(value[..., t - 1, i] * self[..., t, i] for i in range(self.size(1)))",
+    "value[..., t]: self[..., t] + 0.1 * value[..., t - 1] * sum(self[..., i] for i in range(1, self.size(-1)))",
+    "value[..., t, k]: sum(max(value[..., t - 1, i] * j for i in range(3)) for j in range(2)) + self[..., t, k]",
+    "value[..., t, k]: self[..., t, k] + 0.5 * value[..., t - 1, k - int(3 * abs(self[..., t, 0]))]",
+    "value[..., t, k]: self[..., t, k] * sin(value[..., t - 1, int(abs(2 * self[..., t, k]))])",
     "a[..., t]: self[..., t] * b[..., t - 1]\nb[..., t]: self[..., t] + 0.5 * b[..., t - 2]",
 ]
 
@@ -35,6 +40,16 @@ class Values(np.ndarray[Any, np.dtype[np.float64]]):
 
     def new_zeros(self, shape: tuple[int, ...]) -> Any:
         return np.zeros(shape).view(Values)
+
+
+def add_at(grad: Any, shape: tuple[int, ...], places: Any, terms: Any, rank: int, inner: int) -> Any:
+    """The helper of formulas, of tensors with one dimension in front."""
+    assert (terms.ndim, len(shape)) == (inner + 1, rank + 1)
+    places = np.broadcast_to(places, terms.shape)
+    made = np.zeros((shape[0], int(np.prod(shape[1:]))))
+    for row, at, values in zip(made, places, terms, strict=True):
+        np.add.at(row, at.ravel(), values.ravel())
+    return made.reshape(shape).view(Values)
 
 
 def called(operator: Operator, *arguments: Any) -> Any:
@@ -70,7 +85,8 @@ def test_gradients(body: str, tmp_path: Path) -> None:
         known: dict[str, Any] = {
             name: lambda *given, each=each: called(each, *given) for name, each in operators.items()
         }
-        known |= {"total": lambda *terms: sum(each for each in terms if each is not None), "self": x, "delay": 2}
+        known |= {"total": lambda *terms: sum(each for each in terms if each is not None), "self": x}
+        known |= {"delay": 2, "add_at": add_at}
         end = "" if len(labels) == 1 else "_{}"
         known |= {f"grad{end.format(each)}": grads[each] for each in labels}
         known |= {f"result{end.format(each)}": values[each] for each in labels}

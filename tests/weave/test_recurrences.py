@@ -109,6 +109,26 @@ near(ops.chain_scores(e, m), want)
 near(ops.chain_scores(e[0], m), want[0])
 check(ops.chain_scores, drawn(2, 3, 2), drawn(2, 2))
 
+want, chosen = e.detach().numpy().copy(), np.zeros((2, 9, 5), int)
+for t in range(1, 9):
+    known = want[:, t - 1, :, None] + m.detach().numpy()
+    chosen[:, t] = known.argmax(1)
+    want[:, t] += known.max(1)
+best = ops.best_scores(e, m)
+near(best, want)
+best[:, -1].max(-1).values.sum().backward()
+path = np.zeros((2, 9, 5))
+for n in range(2):
+    k = want[n, -1].argmax()
+    for t in reversed(range(9)):
+        path[n, t, k] = 1
+        k = chosen[n, t, k]
+near(e.grad, path)
+check(ops.best_scores, drawn(2, 3, 2), drawn(2, 2))
+e, m = (ow.zeros(3, 3, dtype=ow.float64, requires_grad=True) for _ in range(2))
+ops.best_scores(e, m)[-1, 2].backward()
+assert e.grad.tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 1]], "the first of equal elements"
+
 x, keep, write = drawn(6), drawn(3, 6, 4), drawn(6, 4)
 want = np.zeros((3, 6, 4))
 for t in range(6):
