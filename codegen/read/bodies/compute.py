@@ -13,6 +13,7 @@ from ...errors import Span
 from ...expr import Apply, Expr, ExpressionError, Literal, Name, applications, names
 from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
+from ...expr.affine import shifted
 from ...expr.atoms import Atom, Atoms, Carrier, Fold, Named, Read, WritingOut, within
 from ...expr.geometry import Geometry
 from ...expr.indexed import SHAPE, Indexed, Scope, chosen, free_names, outside_of
@@ -191,6 +192,7 @@ class Reader:
         ).settled()
         if own and not self._has_order(body):
             return None
+        body = replace(body, sizes=MappingProxyType(_read_sizes(body)))
         body = body if placed else unrolled(body)
         self._check_inside(body)
         self._check_bounds(body)
@@ -519,7 +521,7 @@ class Reader:
                     if index == Name(name)
                 ),
                 None,
-            )
+            ) or self._period(name, given)
             if place is None:
                 message = f"the number of positions of '{name}' is not known"
                 self.entry.report(self.node.span, message, f"size: {{{name}: {_likely_size(name, given)}}}")
@@ -528,6 +530,15 @@ class Reader:
             table = self.tables.get(tensor)  # an operator that follows from this one may not have it
             sizes.append((name, Size(None, *place) if table is None else Size(Const(INT64, table.sizes[dim]))))
         return tuple(sizes)
+
+    def _period(self, name: str, reads: Iterable[Read]) -> tuple[str, int] | None:
+        """The dimension in whose index something is added to the variable, where what is outside wraps around: what
+        lies on a torus has its size."""
+        for each in reads:
+            for dim, index in enumerate(each.indices):
+                if self._outside().get(each.tensor) is Border.WRAP and shifted(index, frozenset((name,))):
+                    return each.tensor, dim - len(each.indices)
+        return None
 
     # ---- what may be outside
 
@@ -685,6 +696,27 @@ def _likely_size(variable: str, reads: Iterable[Read]) -> str:
             if variable in names(index):
                 return f"{each.tensor}.size({dim - len(each.indices)})"
     return "..."
+
+
+def _read_sizes(body: Compute) -> dict[tuple[str, int], int]:
+    """The sizes of dimensions of which numbers tell all indices, as of `offset[i * 3 + j]` with i and j below 3."""
+    found: dict[tuple[str, int], list[Expr]] = {}
+    for read in body.reads.values():
+        for dim, tree in enumerate(read.indices):
+            if read.tensor not in {*body.outside, *body.tables, *body.own}:
+                found.setdefault((read.tensor, dim - len(read.indices)), []).append(tree)
+    sizes = {}
+    for place, trees in found.items():
+        ends = [body.ends(each) for each in trees]
+        is_told = all(each is not None and each[0] >= 0 for each in ends)
+        used = frozenset[str]().union(*map(names, trees))
+        if (
+            is_told
+            and used.isdisjoint(body.names)
+            and any(body.index(each).plain is None for each in trees if names(each))
+        ):
+            sizes[place] = 1 + max(each[1] for each in ends if each is not None)
+    return sizes
 
 
 def _texts(key: Scalar | None, node: Node) -> Iterator[str]:
