@@ -139,7 +139,10 @@ def _group(
         for dtype, own in zip(dtypes, zip(*outputs, strict=True), strict=True)
     )
     bases = () if found is None else tuple(each.base for each in found.remainders)
-    return Group(replace(shared(operator, body), bases=bases), made, field)
+    around = replace(shared(operator, body), bases=bases)
+    # Tensors are read in the dtype of computation, but for integers.
+    reads = any(each.is_read and each.ctype is None for each in around.tensors)
+    return Group(around, made if reads else tuple(_without_twins(made)), field)
 
 
 def _kernel(
@@ -159,3 +162,12 @@ def _kernel(
         for each in found.conditions
     )
     return replace(kernel, parts=parts, thresholds=thresholds, bases=bases)
+
+
+def _without_twins(kernels: Sequence[Kernel]) -> Iterator[Kernel]:
+    """The kernels, one of those that do the same: places made of integers are computed alike in all dtypes."""
+    alike: dict[Kernel, list[Kernel]] = {}
+    for each in kernels:
+        alike.setdefault(replace(each, name="", enums=(), ctype="", lanes=""), []).append(each)
+    for twins in alike.values():
+        yield replace(twins[-1], enums=tuple(enum for each in twins for enum in each.enums))

@@ -487,6 +487,8 @@ class Operator(Declaration):
     """The arguments that, where they are numbers, must be in the range of a half format that the tensors promote to."""
     autocast: str | None = None
     """The format in which autocast computes it: a word of AUTOCAST."""
+    order: int = 0
+    """Of which order it is a gradient; 0: of none."""
     naming: str | None = None
     """The rule by which results get names of dimensions (naming.py), where the entry declares one."""
 

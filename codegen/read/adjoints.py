@@ -142,7 +142,9 @@ def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: s
         scattered.append(
             (
                 operator_of(operator, terms, own, target, argument),
-                operator_of(operator, places, f"{prefix}_places_{end}", target, dtypes=operator.dtypes | DEFAULT),
+                operator_of(
+                    operator, places, f"{prefix}_places_{end}", target, dtypes=_continuous(operator.dtypes) | DEFAULT
+                ),
             )
         )
     return _Part(grad, gathered, tuple(scattered), passes)
@@ -170,10 +172,25 @@ def operator_of(
         f"{name}({', '.join(arguments)}) -> {returns}",
         body,
         f"Gradient of `{operator.name}` by `{target}`.",
-        dtypes=(dtypes or operator.dtypes) - {BOOL},  # sums; those of integers are what a transposed map gives
+        dtypes=dtypes or _dtypes(operator, target),
+        order=operator.order + 1,
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({}),
     )
+
+
+def _dtypes(operator: Operator, target: str) -> frozenset[DType]:
+    """The dtypes of a gradient. The transposed map of a linear one may be called for its own sake, with integers."""
+    body = operator.body
+    assert isinstance(body, Compute)
+    summed = operator.dtypes - {BOOL}
+    if not operator.order and target in body.tensors and is_linear(body, target):
+        return summed
+    return _continuous(summed) or summed
+
+
+def _continuous(dtypes: frozenset[DType]) -> frozenset[DType]:
+    return frozenset(each for each in dtypes if each.is_floating or each.is_complex)
 
 
 def used_in(body: Compute) -> set[str]:

@@ -33,7 +33,7 @@ class Loops(Inside):
     def kernel(self) -> Kernel:
         return Kernel(
             name=f"{self.name}_{self.dtype.suffix}",
-            enum=enum(self.dtype),
+            enums=(enum(self.dtype),),
             ctype=self.dtype.c_type,
             line=self.body.results[0].line,
             params=parameters(self.operator, self.dtype),
@@ -48,6 +48,7 @@ class Loops(Inside):
             outputs=tuple(each.c_type for each in self.outputs),
             tables=tuple(self._tables()),
             in_order=self.in_order,
+            seldom=self.operator.order > 1,
         )
 
     def _tables(self) -> Iterator[Numbers]:

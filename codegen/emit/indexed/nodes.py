@@ -126,7 +126,8 @@ class Kernel:
     """Context of compute.c.j2 for one dtype."""
 
     name: str
-    enum: str
+    enums: tuple[str, ...]
+    """The dtypes of computation that it is for."""
     ctype: str
     line: int
     params: tuple[Variable, ...]
@@ -153,6 +154,8 @@ class Kernel:
     bases: tuple[tuple[str, str], ...] = ()
     """Where stretches begin along which remainders grow, and the divisors."""
     is_part: bool = False
+    seldom: bool = False
+    """Is it called by gradients of gradients alone?"""
 
     @property
     def copies(self) -> bool:
@@ -170,7 +173,7 @@ class Kernel:
         """Where the text of the kernel is compiled with the number of lanes known: `everywhere`, which is several
         times, for long `lines` that are inside, or `nowhere`, so that it is compiled once."""
         count = _statements(self.body)
-        if count * (2 if self.cuts else 1) <= _MOST_IN_FULL:
+        if count * (2 if self.cuts else 1) <= _MOST_IN_FULL and not self.seldom:
             return "everywhere"
         return "lines" if count <= _MOST_IN_PART else "nowhere"
 
