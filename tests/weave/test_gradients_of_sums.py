@@ -49,6 +49,15 @@ ENTRIES = """\
   dtypes: float64
   derivatives: none
 
+- func: nearest(Tensor a, Tensor b) -> (Tensor distance, Tensor place)
+  doc: D.
+  compute:
+    let: {square: 'sum((a[i, k] - b[j, k]) ** 2 for k in range(a.size(1)))'}
+    distance[i]: sqrt(min(square for j in range(b.size(0))))
+    place[i]: argmin(square for j in range(b.size(0)))
+  dtypes: float64
+  derivatives: auto
+
 - func: between(Tensor self, Tensor at) -> Tensor
   doc: D.
   compute:
@@ -103,6 +112,22 @@ a, b = leaf(3, 4), leaf(5, 4)
 difference = a.detach().numpy()[:, None] - b.detach().numpy()
 np.testing.assert_allclose(ops.distances(a, b).detach().numpy(), np.sqrt((difference ** 2).sum(-1)))
 assert ow.autograd.gradcheck(ops.distances, (a, b)) and ow.autograd.gradgradcheck(ops.distances, (a, b))
+""",
+    )
+
+
+def test_gradients_at_a_position_that_lanes_share(woven: Woven) -> None:
+    """The row which a minimum chose is the same for all elements of the line of the gradient."""
+    run(
+        woven,
+        """
+a, b = leaf(3, 4), leaf(5, 4)
+squares = ((a.detach().numpy()[:, None] - b.detach().numpy()) ** 2).sum(-1)
+distance, place = ops.nearest(a, b)
+np.testing.assert_allclose(distance.detach().numpy(), np.sqrt(squares.min(1)))
+assert place.tolist() == squares.argmin(1).tolist()
+check = lambda a, b: ops.nearest(a, b)[0]
+assert ow.autograd.gradcheck(check, (a, b)) and ow.autograd.gradgradcheck(check, (a, b))
 """,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...expr import Expr, names, type_of
 from ...expr.affine import Index
-from ...expr.atoms import Atom, Fold, Integer, Read
+from ...expr.atoms import Atom, Fold, Integer, Read, within
 from ...expr.indexed import vanishes
 from ...expr.kernel_text import variable
 from ...expr.targets import c_number
@@ -140,7 +140,8 @@ class Elements(Texts):
         for dim, (tree, each) in enumerate(zip(read.indices, indices, strict=True)):
             if each.affine is None:
                 place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
-                part.before += self._found(tree, place, rule)
+                reduces = any(isinstance(atom, Fold) for _, atom in within(self.body.atoms, tree))
+                part.before += self._found(tree, place, rule, reduces)
                 part.before += [f"if ({place}_far) return OW_INDEX_ERROR;"]
                 if rule is Border.ERROR:
                     part.before.append(f"if ((uint64_t){place} >= (uint64_t){size}) return OW_INDEX_ERROR;")
@@ -231,13 +232,15 @@ class Elements(Texts):
                 part.statements.append(f"status |= {part.taken(f'!{name}_in')};")
         part.statements.append(self._fetch(self._ctype(read), name, read, value))
 
-    def _found(self, tree: Expr, place: str, rule: object) -> Iterator[str]:
-        """Statements that compute an index, and whether it is one that no element stands for."""
+    def _found(self, tree: Expr, place: str, rule: object, of_any_lane: bool = False) -> Iterator[str]:
+        """Statements that compute an index, and whether it is one that no element stands for. Before a loop over lanes,
+        reductions have the same result in each of them."""
         emitted = self._index_value(tree, place)
         leads = rule in (Border.NEAREST, Border.WRAP, Border.REFLECT)
         is_far = f"far | ow_is_far({place})" if leads else "far"
         yield f"int64_t {place}; int {place}_far;"
-        yield f"{{ int far = 0; {' '.join(emitted.statements)} {place} = {emitted.value}; {place}_far = {is_far}; }}"
+        computed = f"{' '.join(emitted.statements)} {place} = {emitted.value}; {place}_far = {is_far};"
+        yield f"{{ {'const int64_t lane = 0; ' * of_any_lane}int far = 0; {computed} }}"
 
     def _fetch(self, ctype: str, name: str, read: Read, value: str) -> str:
         absent = f"!in_{read.tensor} ? 0 : " if read.tensor in self.body.optional else ""
