@@ -338,4 +338,9 @@ class _IndexReader(Reader):
         self.bound = {**self.bound, word: name}
         if not bounds:
             return None
-        return Range(name, Literal(0, span=NOWHERE) if len(bounds) == 1 else bounds[0], bounds[-1])
+        first, stop = Literal(0, span=NOWHERE) if len(bounds) == 1 else bounds[0], bounds[-1]
+        # As it is written: names and arguments of functions may well leave nothing between bounds where they are used.
+        if isinstance(first, Literal) and isinstance(stop, Literal) and first.value >= stop.value:
+            message = f"the range of '{word}' is empty: it ends at {stop.value} and begins at {first.value}"
+            self._wrong(message, stop.span, "range(first, stop), with stop > first")
+        return Range(name, first, stop)
