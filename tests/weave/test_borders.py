@@ -42,6 +42,16 @@ ABSENT = """
   dtypes: numeric
   derivatives: none
 """
+BACKWARDS = """
+- func: backwards_{name}(Tensor self, Tensor weight, int count) -> Tensor
+  doc: Sums of products with elements that are met from the last one on.
+  compute:
+    size: {{q: count}}
+    value[q]: sum(self[2 * i - {factor} * q + 5] * weight[i] for i in range(weight.size(0)))
+    outside: {{self: {rule}}}
+  dtypes: floating
+  derivatives: none
+"""
 CODE = """
 import numpy as np
 import opweave as ow
@@ -85,6 +95,15 @@ for length in (1, 7, 300):
             self, more = (ow.from_numpy(rng.integers(0, 9, n).astype(dtype)) for n in (length, length * stride))
             assert (ops.with_more(self, None, stride) == self).all()
             assert (ops.with_more(self, more, stride) == self + more[::stride]).all()
+
+for size, terms, count in ((3, 2, 5), (5, 9, 4), (40, 30, 70), (100, 20, 300), (1, 1, 1)):
+    x, weight = rng.integers(-9, 9, size).astype("f4"), rng.integers(-9, 9, terms).astype("f4")
+    for factor in (1, 3):
+        for name, other in (("skip", 0), ("seven", 7)):
+            at = 2 * np.arange(terms) - factor * np.arange(count)[:, None] + 5
+            want = np.where((at >= 0) & (at < size), x[at % size], other) @ weight
+            function = getattr(ops, f"backwards_{name}{factor}")
+            assert (function(ow.from_numpy(x), ow.from_numpy(weight), count).numpy() == want).all(), (name, factor, size)
 """
 
 
@@ -92,6 +111,8 @@ for length in (1, 7, 300):
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "filters")
     entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED + ABSENT
+    for name, rule in (("skip", "skip"), ("seven", "7")):
+        entries += "".join(BACKWARDS.format(name=f"{name}{factor}", rule=rule, factor=factor) for factor in (1, 3))
     return weave(written(folder / "filters.yaml", entries), out=folder)
 
 

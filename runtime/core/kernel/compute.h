@@ -145,11 +145,13 @@ OW_INLINE void ow_widen(int64_t *margin, int64_t least, int64_t greatest, int64_
 }
 /* Cuts [*begin, *end) to the positions t of a line for which factor * t + [least, greatest] lies in [0, size). */
 OW_INLINE void ow_cut(int64_t *begin, int64_t *end, int64_t factor, int64_t least, int64_t greatest, int64_t size) {
-    if (factor <= 0) {
-        if (factor < 0 || least < 0 || greatest >= size) *end = *begin;
+    if (!factor) {
+        if (least < 0 || greatest >= size) *end = *begin;
         return;
     }
-    int64_t from = -ow_div_down(least, factor), to = ow_div_down(size - 1 - greatest, factor) + 1;
+    const int64_t below = size - 1 - greatest, backwards = factor < 0;
+    const int64_t from = -ow_div_down(backwards ? below : least, backwards ? -factor : factor);
+    const int64_t to = ow_div_down(backwards ? least : below, backwards ? -factor : factor) + 1;
     if (from > *begin) *begin = from;
     if (to < *end) *end = to;
 }
