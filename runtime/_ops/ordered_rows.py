@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,14 +19,16 @@ _EXACT = 1 << 24
 _ROW, _PLACE = "results", "across"
 
 
-@dataclass(frozen=True)
 class RowLayout:
-    """The shape that tensors are broadcast to, and the dimensions along which rows lie."""
+    """The shape that tensors are broadcast to, and the dimensions along which rows lie. `ndim` is that of elements of
+    results; one without dimensions is a row here."""
 
-    shape: tuple[int, ...]
-    dims: tuple[int, ...]
-    ndim: int
-    """That of elements of results; one without dimensions is a row here."""
+    __slots__ = ("dims", "ndim", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dims: tuple[int, ...], ndim: int) -> None:
+        self.shape = shape
+        self.dims = dims
+        self.ndim = ndim
 
     @property
     def front(self) -> tuple[int, ...]:

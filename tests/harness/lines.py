@@ -13,10 +13,11 @@ import numpy as np
 from codegen.check import folds, samples
 from codegen.check.instances import drawn_argument
 from codegen.dtypes import FLOAT64, DType
+from codegen.expr import names
 from codegen.model.computation import default_numbers, own_dtypes
 from codegen.model.folding import Folding
 from codegen.model.operator import Extent, Rows
-from codegen.model.ordered_rows import OrderedRows
+from codegen.model.ordered_rows import OrderedRows, Taken
 from codegen.schema import ListType
 from codegen.schema.types import without_optional
 
@@ -69,11 +70,17 @@ class LineTests(BodyTests):
                 }
                 shapes = {each.name: self.shape(each.name, shape, along) for each in self.operator.inputs}
                 positions = (0, int(np.prod([shape[each] for each in along])))
-                call = Call(shapes, {**others, "dim": dim}, positions, one((True, False)))
+                call = Call(shapes, {**others, "dim": dim}, positions, one((True, False)) or self.counts())
                 if not self.takes(call):
                     call = replace(call, arguments={**call.arguments, **default_numbers(self.operator)})
                 found.append(call)
         return found
+
+    def counts(self) -> bool:
+        """Are positions made of elements? Those of negative weights, say, may be outside."""
+        steps = self.body.steps if isinstance(self.body, OrderedRows) else ()
+        known = {"count", *self.body.fixed, *(each.name for each in self.operator.params)}
+        return any(isinstance(each, Taken) and not names(each.position.tree) <= known for each in steps)
 
     def takes(self, call: Call) -> bool:
         """Are all positions of elements within rows?"""
