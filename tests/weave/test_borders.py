@@ -103,7 +103,8 @@ for size, terms, count in ((3, 2, 5), (5, 9, 4), (40, 30, 70), (100, 20, 300), (
             at = 2 * np.arange(terms) - factor * np.arange(count)[:, None] + 5
             want = np.where((at >= 0) & (at < size), x[at % size], other) @ weight
             function = getattr(ops, f"backwards_{name}{factor}")
-            assert (function(ow.from_numpy(x), ow.from_numpy(weight), count).numpy() == want).all(), (name, factor, size)
+            got = function(ow.from_numpy(x), ow.from_numpy(weight), count)
+            assert (got.numpy() == want).all(), (name, factor, size)
 """
 
 
