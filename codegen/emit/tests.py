@@ -212,6 +212,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "dtype_argument", operator.has_dtype_argument
     yield "opmath_number", "opmath_number" in operator.tags
     yield "fitting_numbers", "fitting_numbers" in operator.tags
+    yield "in_range", tuple(map(_python_name, operator.in_range))
     if isinstance(body, Elementwise):
         yield "expressions", _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}

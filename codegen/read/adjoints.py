@@ -184,7 +184,7 @@ def _dtypes(operator: Operator, target: str) -> frozenset[DType]:
     body = operator.body
     assert isinstance(body, Compute)
     summed = operator.dtypes - {BOOL}
-    if not operator.order and target in body.tensors and is_linear(body, target):
+    if not operator.order and target in body.tensors and _without_optional(body, target) is not None:
         return summed
     return _continuous(summed) or summed
 

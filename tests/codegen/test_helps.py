@@ -35,7 +35,7 @@ def entry(body: str, func: str = "f(Tensor self) -> Tensor", more: str = "") -> 
             "a text with ': ' in it needs quotes, or a block scalar ('key: |')",
         ),
         (
-            entry("compute:\n    value[x]: self[x + 1]\n    outside: wrap"),
+            entry("compute:\n    value[x]: self[x + 1]\n    outside: nearest"),
             "size: {x: self.size(-1)}",
         ),
         (

@@ -124,7 +124,10 @@ def compare_or_refuse(spec: Spec, operands: Mapping[str, Any], values: Mapping[s
         return
     numbers = [name for name, value in operands.items() if is_number(value)]
     checked = [name for name in numbers if spec.fitting_numbers or (name in spec.natural and not common.is_floating)]
-    if not all(fits(operands[name], common) for name in checked):
+    is_half = common.is_floating and not common.compute
+    narrow = [operands[name] for name in numbers if is_half and name in spec.in_range]
+    beyond = any(math.isfinite(each) and abs(each) > largest(common) for each in narrow)
+    if beyond or not all(fits(operands[name], common) for name in checked):
         with pytest.raises(RuntimeError, match="without overflow"):
             run(spec, operands)
         return

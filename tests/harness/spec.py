@@ -59,6 +59,8 @@ class Spec:
     """Must the numbers be of the kind of the result?"""
     fitting_numbers: bool = False
     """Must numbers in place of tensors be in the range of the common dtype, unless it is a half format?"""
+    in_range: tuple[str, ...] = ()
+    """Arguments whose numbers must be in the range of a half format that is the common dtype."""
     inplace_argument: bool = False
     function: bool = True
     method: bool = True
