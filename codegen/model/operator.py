@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ..dtypes import COMPUTE_DTYPES, DTYPE_CLASSES, FLOAT64, DType, Promotion, ordered
 from ..errors import Span
-from ..expr import Expr, Literal, shared_parts, simplify, substitute
+from ..expr import Expr, Literal, names, shared_parts, simplify, substitute
 from ..expr.geometry import Geometry
 from ..schema import Argument, FunctionSchema, Type
 from ..source import Scalar
@@ -27,9 +27,9 @@ from .parts import End as End
 from .parts import Expression as Expression
 from .parts import Requirement as Requirement
 
-# OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
 AUTOCAST = ("as_is", "borders", "float32", "half", "widest")
 """What an entry may say of autocast; the runtime knows these words (_dispatch/autocast.py)."""
+# OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
 MAX_INPUTS = 12
 MAX_PARAMS = 8
 MAX_OUTPUTS = 8
@@ -192,6 +192,16 @@ class Let:
     name: str
     expression: Expression
     combine: str | None
+
+
+def needed(lets: Iterable[Let], used: Iterable[str]) -> tuple[Let, ...]:
+    """Those of the values that these names need, in their order."""
+    wanted, found = set(used), list[Let]()
+    for let in reversed(tuple(lets)):
+        if let.name in wanted:
+            wanted |= names(let.expression.tree)
+            found.insert(0, let)
+    return tuple(found)
 
 
 class Extent(Enum):

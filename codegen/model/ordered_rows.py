@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..expr import names
-from .operator import Extent, Let, Rows
+from .operator import Extent, Let, Rows, needed
 from .parts import Expression
 
 RANK = "rank"
@@ -63,16 +63,6 @@ class OrderedRows(Rows):
 
 def expressions_of(step: Let | Running | Taken) -> tuple[Expression, ...]:
     return (step.expression, step.position) if isinstance(step, Taken) else (step.expression,)
-
-
-def needed(lets: Iterable[Let], used: Iterable[str]) -> tuple[Let, ...]:
-    """Those of the values that these names need, in their order."""
-    wanted, found = set(used), list[Let]()
-    for let in reversed(tuple(lets)):
-        if let.name in wanted:
-            wanted |= names(let.expression.tree)
-            found.insert(0, let)
-    return tuple(found)
 
 
 def used_later(steps: Iterable[Let | Running | Taken], outputs: Iterable[Expression]) -> Iterator[str]:

@@ -8,10 +8,11 @@ together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from ..expr import Apply, Expr, Literal, Name, apply, derive, names, replaced, simplify, substitute
-from .operator import Extent, Let, Rows
+from .operator import Extent, Let, Rows, needed
 from .parts import Expression
 
 _ZERO = Literal(0)
@@ -167,15 +168,9 @@ class _Adjoint:
             return Expression(substitute(expression.tree, given), expression.source)
 
         outputs = [(extent, with_given(expression)) for extent, expression in outputs]
-        used = frozenset[str]().union(*(names(expression.tree) for _, expression in outputs))
-        lets: list[Let] = []
-        for let in reversed(self.lets):
-            if let.name in used and let.name not in given:
-                expression = with_given(let.expression)
-                used |= names(expression.tree)
-                lets.insert(0, Let(let.name, expression, let.combine))
+        lets = [replace(let, expression=with_given(let.expression)) for let in self.lets if let.name not in given]
         return Rows(
-            lets=tuple(lets),
+            lets=needed(lets, (name for _, expression in outputs for name in names(expression.tree))),
             outputs=tuple(outputs),
             per_row=self.per_row,
             per_place=self.per_place,

@@ -27,8 +27,9 @@ from ..model.operator import (
     Let,
     Operator,
     Rows,
+    needed,
 )
-from ..model.ordered_rows import PLACE, RANK, OrderedRows, Running, Taken, needed, used_later
+from ..model.ordered_rows import PLACE, RANK, OrderedRows, Running, Taken, used_later
 from .adjoints import AUTO
 from .bodies.shared import only_conditions
 from .internal import internal, scalar_of, unused
