@@ -213,7 +213,6 @@ class _Call:
         return int(_integer(size.geometry, self.integers))
 
     def _batch(self) -> tuple[int, ...]:
-
         body = self.body
         for name, each in self.tensors.items():
             rank = body.tensors.get(name, 0)

@@ -18,7 +18,7 @@ from ...expr.atoms import Atom, Atoms, Carrier, Fold, Named, Read, WritingOut, w
 from ...expr.geometry import Geometry
 from ...expr.indexed import SHAPE, Indexed, Scope, chosen, free_names, outside_of
 from ...expr.indexed import read as read_expression
-from ...expr.lower import lower_integers, type_of
+from ...expr.lower import Env, lower_integers, type_of
 from ...expr.tables import Table
 from ...expr.tree import NOWHERE
 from ...expr.typed import Const
@@ -588,10 +588,9 @@ class Reader:
                 span = self._place(body, tree.span if tree.span != NOWHERE else read.span)
                 if span in reported:
                     continue
-                try:
-                    dtype = type_of(tree, env).dtype
-                except ExpressionError:
-                    continue  # which is reported where it is checked
+                dtype = _dtype(tree, env)
+                if dtype is None:
+                    continue
                 if dtype.is_floating:
                     message = f"index {dim} of '{read.tensor}' is {dtype}, and a position is an integer"
                     help = "'//' divides integers; int(x) drops the fraction, int(floor(x)) rounds down"
@@ -620,11 +619,8 @@ class Reader:
         env = body.env({each.name: FLOAT64 for each in self.entry.scalars}, FLOAT64)
         for bounds in body.ranges.values():
             for each in (bounds.first, bounds.stop):
-                try:
-                    dtype = type_of(each, env).dtype
-                except ExpressionError:
-                    continue  # which is reported where it is checked
-                if dtype.is_floating:
+                dtype = _dtype(each, env)
+                if dtype is not None and dtype.is_floating:
                     message = f"a bound of the range of '{bounds.name}' is {dtype}, and bounds are integers"
                     self.entry.report(self._place(body, each.span), message, "'//' divides integers")
 
@@ -734,6 +730,14 @@ def _named(tree: Expr) -> Iterator[Name]:
         yield tree
     for each in tree.children:
         yield from _named(each)
+
+
+def _dtype(tree: Expr, env: Env) -> DType | None:
+    """The dtype of an index or a bound; None where it has none, which is reported where the expression is checked."""
+    try:
+        return type_of(tree, env).dtype
+    except ExpressionError:
+        return None
 
 
 def _divides_by_zero(tree: Expr) -> bool:
