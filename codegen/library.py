@@ -17,6 +17,7 @@ from .read import (
     entry,
     fold_adjoints,
     functions,
+    last_lines,
     like,
     loop_adjoints,
     placing,
@@ -86,6 +87,7 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
         try:
             parts = (
                 placing.follow(declaration, diagnostics)
+                or last_lines.follow(declaration, diagnostics)
                 or row_order.follow(declaration, diagnostics)
                 or stages.split(declaration)
             )

@@ -184,7 +184,10 @@ class _Call:
                 at[front + dim] = slice(number, number + 1)
             for array, value in zip(made, self._elements(known), strict=True):
                 array[tuple(at)] = value
-        return tuple(made)
+        kept = (..., *(found.final if name in body.last else slice(None) for name in body.names))
+        if any(not self.shape[front + body.names.index(name)] for name in body.last):
+            raise RefusedError("there is no last line")
+        return tuple(each[kept] for each in made)
 
     def _flatten(self) -> None:
         """Makes the dimensions in front one, where there is an index of them."""

@@ -57,8 +57,9 @@ def nest(operator: Operator) -> str | None:
         return _text(_fold(operator, body, dtype))
     if isinstance(body, Rows):
         return _text(_rows(operator, body, dtype))
-    if isinstance(body, Composite) and isinstance(body.loops, Compute) and body.loops.places:
-        return _text(shown.nest(operator, body.loops, dtype))
+    loops = body.loops if isinstance(body, Composite) else None
+    if isinstance(loops, Compute) and (loops.places or loops.last):
+        return _text(shown.nest(operator, loops, dtype))
     if isinstance(body, Compute):
         return _text(shown.nest(operator, body, dtype))
     if isinstance(body, Factory) and body.value is not None:

@@ -117,6 +117,8 @@ class Compute:
     span: Span = field(repr=False, compare=False)
     own: frozenset[str] = frozenset()
     """Results of which elements are read as well (recurrence.py)."""
+    last: tuple[str, ...] = ()
+    """The variables of a recurrence of which results have the last position alone."""
     flat: frozenset[str] = frozenset()
     """Tensors whose dimensions in front are one, of which there is an index."""
     over_batch: bool = False

@@ -40,6 +40,11 @@ class Order:
     steps: tuple[Expr, ...]
     """Integers of the call that must be positive, as so many steps are gone."""
 
+    @property
+    def final(self) -> int:
+        """The index of the position that is computed last, of variables that are not independent."""
+        return 0 if self.descending else -1
+
 
 def own_reads(body: Compute) -> Iterator[Read]:
     return (read for read in body.reads.values() if read.tensor in body.own)

@@ -114,7 +114,7 @@ for n, spot in enumerate(a[0]):
             for k in range(5 - t)
         ]
     tree = ops.american_put(x[0], 4, strike=strike, up=up, discount=discount, chance=chance)
-    near(tree[n, 4, 0], value[0])
+    near(tree[n], value[0])
 """,
     )
 

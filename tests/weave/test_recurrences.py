@@ -143,3 +143,28 @@ for threads in (1, 4):
     assert all(ow.equal(ops.selective_scan(*each), state) for *each, state in zip(long, kept, kept, states))
 """,
     )
+
+
+def test_the_last_line_alone(woven: Woven) -> None:
+    run(
+        woven,
+        """
+a, b = ow.tensor(rng.integers(0, 3, (4, 9))), ow.tensor(rng.integers(0, 3, (4, 7)))
+assert ow.equal(ops.edits(a, b), ops.edit_distance(a, b)[:, -1, -1])
+assert ops.edits(a[0], b).shape == (4,) and ops.edits(a[0], b[0]).shape == ()
+assert ops.edits(a[0, :0], b[0]).item() == 7 and ops.edits(ow.zeros(0, 2, dtype=ow.int64), b[0]).shape == (0,)
+
+e, m = drawn(2, 9, 5), drawn(5, 5)
+end = ops.chain_end(e, m)
+assert ow.equal(end, ops.chain_scores(e, m)[:, -1]) and end.untyped_storage().nbytes() == 2 * 5 * 8
+grads = ow.autograd.grad(end.sum(), (e, m))
+wanted = ow.autograd.grad(ops.chain_scores(e, m)[:, -1].sum(), (e, m))
+assert all(map(ow.equal, grads, wanted))
+check(ops.chain_end, drawn(2, 3, 2), drawn(2, 2))
+check(ops.chain_total, drawn(3, 2), drawn(2, 2))
+raises(IndexError, "chain_end(): there is no last line, as 't' has no positions", ops.chain_end, e[:, :0], m)
+assert ops.chain_end(e[..., :0], m[:0, :0]).shape == (2, 0)
+out = ow.empty(4, dtype=ow.int64)
+assert ops.edits(a, b, out=out) is out and ow.equal(out, ops.edits(a, b))
+""",
+    )

@@ -52,6 +52,8 @@ class _Nest:
         found = order(self.body)
         shared = "threads share the lines" if found is None else "elements follow each other in this order"
         shared = "terms are combined in this order" if self.body.places else shared
+        if self.body.last:
+            shared += f"; the last line along {', '.join(self.body.last)} is the result"
         yield f"/* {front}{shared} */"
         for name, tree in self.body.let:
             if not tree.dtype.is_list:

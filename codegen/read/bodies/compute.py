@@ -37,7 +37,7 @@ from . import requirements, tables
 from .shared import declared_dtypes, report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
-KEYS = ("require", "let", "size", "outside", "dtype")
+KEYS = ("require", "let", "size", "outside", "last", "dtype")
 FOREIGN_RULES = {
     **dict.fromkeys(("mirror", "reflect_101", "reflect101"), "reflect"),
     **dict.fromkeys(("edge", "replicate", "clamp", "border", "clip"), "nearest"),
@@ -192,6 +192,7 @@ class Reader:
         ).settled()
         if own and not self._has_order(body):
             return None
+        body = replace(body, last=self._last(body))
         body = replace(body, sizes=MappingProxyType(_read_sizes(body)))
         body = body if placed else unrolled(body)
         self._check_inside(body)
@@ -469,6 +470,18 @@ class Reader:
         except OrderError as error:
             self.entry.report(self._place(body, error.read.span), error.message, error.help)
         return len(self.entry.diagnostics) == found
+
+    def _last(self, body: Compute) -> tuple[str, ...]:
+        """The variables of which results have the last position alone."""
+        words = self.entry.words("last", self.node)
+        found = order(body) if body.own and words else None
+        ordered = () if found is None else body.names[found.independent :]
+        for word in words:
+            if word.value not in ordered:
+                message = f"positions of '{word.value}' do not follow each other, so none is the last"
+                help = f"variables of which one is: {', '.join(ordered)}"
+                self.entry.report(word.span, message, help if ordered else "leave it out: 'last' is of recurrences")
+        return tuple(word.value for word in words)
 
     def _ranks(self, reads: list[Read]) -> dict[str, int] | None:
         ranks: dict[str, int] = {}
