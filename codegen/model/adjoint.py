@@ -24,6 +24,7 @@ from ..expr.indexed import conjuncts
 from ..expr.typed import Arg, Const
 from .compute import BATCH, Border, Compute, Size, following, size_of, uniform_name
 from .paths import EXTREMA, NoAdjointError, Path, UnsolvedIndexError, grad_name
+from .skipping import all_of, inside, read_for, skipping
 from .unrolled import unrolled
 
 _POSITION = "_n"
@@ -119,6 +120,7 @@ class Adjoint:
         ranges = {each.name: each for fold in path.folds for each in fold.ranges}
         conditions = [each for fold in path.folds for each in conjuncts(fold.condition)]
         conditions += [self.tests[fold] for fold in extrema] if self.tests else []
+        conditions += self._left_out(path, conditions)
         solved, kept, more = self._solved(path.read, ranges, conditions)
         self.solved = self._shifted(path.read, _closed(solved), kept)
         free = [name for name in self.old.names if name not in self.solved]
@@ -135,6 +137,13 @@ class Adjoint:
         variables = {each.name for each in bounds} | self.atoms.named.keys()
         factor, derivative = _split(carried, lambda tree: not names(tree).isdisjoint(variables))
         return _Term(self._grad(), derivative, tuple(bounds) or (_ONCE,), tuple(tests), factor)
+
+    def _left_out(self, path: Path, conditions: Sequence[Expr]) -> list[Expr]:
+        """The conditions that elements are inside without which terms are left out, but for those that are read."""
+        read = {path.read, *read_for(self.old.atoms, path.derivative, *conditions)}
+        folds = [fold for fold in path.folds if fold.reduction not in EXTREMA]
+        needed = dict.fromkeys(each for fold in folds for each in skipping(self.old, fold) if each not in read)
+        return [each for needs in needed for each in inside(self.old, needs, self.uniforms)]
 
     def _summed(self) -> Iterator[Expr]:
         """The sums of the terms. Those of the same elements of `grad` are one sum, in which what they have in common is
@@ -163,11 +172,11 @@ class Adjoint:
         tests = {each: free(each).isdisjoint(ranges.keys() - outer) for each in term.tests}
         derivative = term.derivative
         if inner:
-            within = _all([each for each, is_outer in tests.items() if not is_outer])
+            within = all_of([each for each, is_outer in tests.items() if not is_outer])
             known = ranges.keys() - outer
             factor, rest = _split(derivative, lambda tree: not free(tree).isdisjoint(known))
             derivative = simplify(Apply("mul", (Name(self.atoms.name(Fold("sum", rest, inner, within))), factor)))
-        if any(self.old.outside.get(each) is Border.SKIP for each in self._read(derivative)):
+        if any(self.old.outside.get(each.tensor) is Border.SKIP for each in read_for(self.atoms.named, derivative)):
             return None
         values: dict[str, Expr] = {}
         own: list[Range] = []
@@ -183,19 +192,9 @@ class Adjoint:
             term.factor,
         )
 
-    def _read(self, tree: Expr) -> Iterator[str]:
-        """The tensors of which an expression reads elements, but those of reductions."""
-        for name in names(tree) & self.atoms.named.keys():
-            atom = self.atoms.named[name]
-            if isinstance(atom, Read):
-                yield atom.tensor
-            if not isinstance(atom, Fold):
-                for each in atom.expressions:
-                    yield from self._read(each)
-
     def _sum(self, term: _Term) -> Expr:
         value = simplify(Apply("mul", (Name(self.atoms.name(term.grad)), term.derivative)))
-        summed: Expr = Name(self.atoms.name(Fold("sum", value, term.ranges, _all(term.tests))))
+        summed: Expr = Name(self.atoms.name(Fold("sum", value, term.ranges, all_of(term.tests))))
         return summed if term.factor == ONE else simplify(Apply("mul", (summed, term.factor)))
 
     def _ordered(self, bounds: list[Range]) -> list[Range]:
@@ -362,10 +361,6 @@ def is_identity(body: Compute, tensor: str) -> bool:
 
 def _total(trees: Iterable[Expr]) -> Expr:
     return reduce(lambda left, right: Apply("add", (left, right)), trees)
-
-
-def _all(tests: Sequence[Expr]) -> Expr | None:
-    return reduce(lambda left, right: Apply("logical_and", (left, right)), tests) if tests else None
 
 
 def _leaving(body: Compute) -> Iterator[str]:

@@ -12,7 +12,7 @@ the elements that an expression reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from ..expr.typed import Arg, Const, replaced
 from .compute import Border, Compute, Size, following, size_of, uniform_name
 from .led import led
 from .paths import EXTREMA, NoAdjointError, Path, grad_name, summed
+from .skipping import inside, skipping, without_skipping
 from .unrolled import unrolled
 
 _ELEMENT = "_e{}"
@@ -144,9 +145,8 @@ class _Scatter:
         derivative = self._carried(path.derivative, values)
         term = simplify(Apply("mul", (Name(self.atoms.name(grad)), derivative)))
         conditions = [*self._within(), *(each.condition for each in path.folds if each.condition is not None)]
-        rule = self.body.outside.get(self.target, Border.ERROR)
-        if rule is Border.SKIP or not isinstance(rule, Border):
-            conditions += self._inside(path.read)
+        for each in self._needed(path):
+            conditions += inside(self.body, each, self.uniforms)
         tests = [
             *(self._carried(each, values) for each in conditions),
             *(Apply("ge", (each, ZERO)) for each in positions),
@@ -155,11 +155,13 @@ class _Scatter:
             term = Apply("where", (test, term, ZERO))
         return term
 
-    def _inside(self, read: Read) -> Iterator[Expr]:
-        for dim, tree in enumerate(read.indices):
-            if not self.body.is_inside(read, dim):
-                yield Apply("ge", (tree, ZERO))
-                yield Apply("lt", (tree, self._extent(read, dim)))
+    def _needed(self, path: Path) -> Iterable[Read]:
+        """The elements that must be inside for the term to count, as no reduction leaves it out."""
+        needed = [each for fold in path.folds if fold.reduction not in EXTREMA for each in skipping(self.body, fold)]
+        rule = self.body.outside.get(self.target, Border.ERROR)
+        if rule is Border.SKIP or not isinstance(rule, Border):
+            needed.append(path.read)
+        return dict.fromkeys(needed)
 
     def _position_at(self, read: Read, values: Mapping[str, Expr]) -> Expr:
         """The place in terms of positions of the gradient; a number alone would be one of any dtype."""
@@ -201,7 +203,7 @@ class _Scatter:
             # What is read where variables are not in their ranges counts for nothing; all else has been read before.
             inside = {name: 0.0 for name in made.tensors if made.outside.get(name, Border.ERROR) is Border.ERROR}
             made = replace(made, outside=MappingProxyType({**made.outside, **inside}))
-        return unrolled(made, loosely)
+        return unrolled(without_skipping(made), loosely)
 
     def _known(self, size: Size, name: str, given: set[str]) -> Size:
         """The size of a variable by the tensors that are given."""

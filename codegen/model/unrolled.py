@@ -24,6 +24,7 @@ from ..expr.atoms import Atom, Atoms, Carrier, Fold, Range, Read, within
 from ..expr.indexed import chosen
 from ..expr.typed import Arg
 from .compute import BATCH, Compute, Result, Size
+from .skipping import skipping
 
 _MOST_POSITIONS, _MOST_TERMS = 16, 16
 """More are loops: their expressions would not fit into registers."""
@@ -164,8 +165,8 @@ class _Unroller(Carrier):
 
     def _terms(self, fold: Fold, values: Mapping[str, Expr]) -> list[Expr] | None:
         """The terms of a reduction over few numbers, of which is known whether they are left out."""
-        if not self.expands(fold):
-            return None
+        if not self.expands(fold) or next(skipping(self.body, fold), None) is not None:
+            return None  # alone, a term that is left out would be one that is read outside
         places = self._places(fold.ranges, values)
         if places is None or len(places) > _MOST_TERMS:
             return None

@@ -136,3 +136,27 @@ def differences(
         above, below = (computed(operators, {**tensors, target: tensors[target] + each}, of) for each in (step, -step))
         result[place] = (grad * (above - below)).sum() / (2 * _STEP)
     return result
+
+
+def wrong(operators: Mapping[str, Operator], tensors: Mapping[str, Any], seed: int = 4) -> list[str]:
+    """Return which gradients of `one` and of the operators of these differ from differences along a direction."""
+    generator = np.random.default_rng(seed)
+    known = {**tensors, "grad_output": generator.standard_normal(computed(operators, tensors).shape)}
+    found = []
+    for of in operators:
+        if not re.fullmatch(r"one(_(backward|terms)_[^_]+)?", of):
+            continue
+        given = {**_with_shapes(known), **known} if of != "one" else tensors
+        grad = generator.standard_normal(computed(operators, given, of).shape)
+        for each in operators[of].inputs:
+            pattern = rf"{of}_(backward|terms)_{each.name}(_\d+)?"
+            if not any(re.fullmatch(pattern, name) for name in operators):
+                continue  # the operator itself is the gradient of its gradient, or there is none
+            got = gradient(operators, each.name, given, grad, of)
+            direction = generator.standard_normal(got.shape)
+            moved = ({**given, each.name: given[each.name] + sign * direction} for sign in (_STEP, -_STEP))
+            above, below = (computed(operators, known, of) for known in moved)
+            want = (grad * (above - below)).sum() / (2 * _STEP)
+            if not np.isclose((got * direction).sum(), want, rtol=1e-5, atol=1e-5):
+                found.append(f"{of} by {each.name}")
+    return found

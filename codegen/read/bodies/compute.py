@@ -27,6 +27,7 @@ from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outsi
 from ...model.operator import End, Requirement
 from ...model.places import Places
 from ...model.recurrence import OrderError, order, own_reads
+from ...model.skipping import read_for
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
 from ...source import Node, Scalar, Sequence
@@ -196,6 +197,7 @@ class Reader:
         body = replace(body, sizes=MappingProxyType(_read_sizes(body)))
         body = body if placed else unrolled(body)
         self._check_inside(body)
+        self._check_skipping(body)
         self._check_bounds(body)
         for what, count, most in (
             ("index variables", len(sizes), MAX_VARIABLES),
@@ -658,6 +660,15 @@ class Reader:
                 message = f"index {dim} of '{read.tensor}' cannot be proven to lie inside"
                 help = "outside: 0, nearest, wrap, reflect or error"
                 self.entry.report(span, message, f"outside: {{{read.tensor}: 0}}" if read.tensor in body.own else help)
+
+    def _check_skipping(self, body: Compute) -> None:
+        """What is left out is a term of a reduction."""
+        for read in read_for(body.atoms, *(each.tree for each in body.results)):
+            is_inside = all(body.is_inside(read, dim) for dim in range(len(read.indices)))
+            if body.outside.get(read.tensor) is Border.SKIP and not is_inside:
+                message = f"'skip' leaves out terms of a reduction, and '{read.tensor}' is read beside reductions"
+                help = f"outside: {{{read.tensor}: 0}}, or another number, nearest, wrap, reflect or error"
+                self.entry.report(self._place(body, read.span), message, help)
 
     def _check_table(self, body: Compute, read: Read, dim: int, reported: set[Span]) -> None:
         """What is known of an index of a table must not be outside of it."""
