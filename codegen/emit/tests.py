@@ -18,7 +18,7 @@ from ..expr.kernel_text import emit_expression, is_inexact
 from ..expr.lower import Env
 from ..expr.typed import Op, postorder
 from ..model import variants
-from ..model.computation import argument_dtypes, default_numbers, result_dtype, turns_complex, typed
+from ..model.computation import default_numbers, of_element, turns_complex, typed
 from ..model.operator import (
     Composite,
     Elementwise,
@@ -54,12 +54,25 @@ _SUITES = {
 }
 _BODIES = (Family.COMPUTE, Family.FOLD, Family.ROWS)
 """Families whose results are compared with the body itself."""
+_RESULTS = "element_results.ElementResultTests"
+"""As are those of elementwise operators that no single expression describes."""
 
 
 def _family(operator: Operator) -> Family:
     """The family of the body that the entry has."""
     loops = operator.body.loops if isinstance(operator.body, Composite) else None
     return Family.ROWS if isinstance(loops, Rows) else operator.family if loops is None else Family.COMPUTE
+
+
+def _suite(operator: Operator) -> str:
+    family = _family(operator)
+    return _RESULTS if family is Family.ELEMENTWISE and _follows_body(operator) else _SUITES[family]
+
+
+def _follows_body(operator: Operator) -> bool:
+    body = operator.body
+    several = isinstance(body, Elementwise) and not (body.is_single and body.own == (None,))
+    return several or _family(operator) in _BODIES
 
 
 _INTERNAL = "_dispatch.ops.ops"
@@ -91,21 +104,19 @@ def emit(
 
 
 def has_suite(operator: Operator) -> bool:
-    """True if a suite tests the operator. Operators without an equivalent in NumPy, and those with several results, are
-    compared with torch alone. The valid indices differ from operator to operator, so tests/tensor/indexing/ calls
-    these; tests/ops/random/ has random numbers, tests/ops/elementwise/test_complex_arithmetic.py complex results."""
+    """True if a suite tests the operator. Operators without an equivalent in NumPy are compared with torch alone. The
+    valid indices differ from operator to operator, so tests/tensor/indexing/ calls these; tests/ops/random/ has random
+    numbers, tests/ops/elementwise/test_complex_arithmetic.py complex results."""
     if "complex_result" in operator.tags or turns_complex(operator):
         return False
     body = operator.body
-    if isinstance(body, Elementwise) and not (body.is_single and body.own == (None,)):
-        return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
     drawn = filled or operator.schema.argument("generator") is not None
     if isinstance(body, Factory) and operator.schema.argument("device") is None:
         return False  # the suite tries all placements
     if operator.family not in _SUITES or drawn:
         return False
-    if _family(operator) in _BODIES:
+    if _follows_body(operator):
         return True
     without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN)
     return operator.family not in without or operator.reference != "none"
@@ -137,7 +148,7 @@ def _test_class(callable: Callable, cache: Cache, gradients: bool) -> TestClass:
         written = json.loads(cache.text(callable.operator, "facts", lambda: json.dumps(_written(callable))))
     else:
         written = _written(callable)
-    suites = (_SUITES[_family(callable.operator)], *([_GRADIENTS] if gradients and _has_gradients(callable) else []))
+    suites = (_suite(callable.operator), *([_GRADIENTS] if gradients and _has_gradients(callable) else []))
     return TestClass(f"Test{title}", suites, tuple((name, text) for name, text in written))
 
 
@@ -148,7 +159,7 @@ def _written(callable: Callable) -> list[tuple[str, str]]:
 def _has_gradients(callable: Callable) -> bool:
     """Is every derivative there, and the one of the body? Composites have those of what they call."""
     operator = callable.operator
-    if _family(operator) in _BODIES or any(each.differs for each in operator.derivatives.values()):
+    if _follows_body(operator) or any(each.differs for each in operator.derivatives.values()):
         return False
     formulas = [each.text for each in operator.derivatives.values()]
     return operator.family is Family.COMPOSITE or (bool(formulas) and "none" not in formulas)
@@ -202,7 +213,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "method", public.method
     yield "inplace", public.method and variants.has_inplace(operator)
     yield "inplace_argument", variants.has_inplace_argument(operator)
-    several_out = _family(operator) in _BODIES and len(operator.schema.returns) > 1 and variants.has_out(operator)
+    several_out = _follows_body(operator) and len(operator.schema.returns) > 1 and variants.has_out(operator)
     yield "out", variants.has_out(operator) and not several_out
     yield "several_out", several_out
     yield "aliases", public.aliases if public is operator else ()
@@ -214,7 +225,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "fitting_numbers", "fitting_numbers" in operator.tags
     yield "in_range", tuple(map(_python_name, operator.in_range))
     if isinstance(body, Elementwise):
-        yield "expressions", _expressions(body)
+        yield "expressions", () if _follows_body(operator) else _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
         yield "requirements", tuple(map(_requirement, body.require))
         yield "natural", tuple(_python_name(name) for name in body.natural)
@@ -230,11 +241,17 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
         yield "copies", body.copies
     if isinstance(body, Extern):
         yield "signature", body.signature
-    if _family(operator) in _BODIES:
+    if _follows_body(operator):
         yield "entry", (operator.file, operator.name)
-        formulas = operator.derivatives.items()
-        found = tuple(name for name, each in formulas if each.source.value.strip() == AUTO)
-        yield "automatic", body.automatic if isinstance(body, Composite) else found
+        yield "automatic", body.automatic if isinstance(body, Composite) else tuple(_differentiated(operator))
+
+
+def _differentiated(operator: Operator) -> Iterator[str]:
+    """The arguments by which there are derivatives of the body."""
+    for name, each in operator.derivatives.items():
+        is_formula = isinstance(operator.body, Elementwise) and each.text != "none" and not each.differs
+        if is_formula or each.source.value.strip() == AUTO:
+            yield name
 
 
 def _accepted(operator: Operator) -> Iterator[DType]:
@@ -277,9 +294,8 @@ def _inexact(operator: Operator) -> Iterator[DType]:
 
 def _kernels(operator: Operator, body: Elementwise) -> Iterator[tuple[Expr, Env, DType]]:
     for dtype in operator.compute_dtypes:
-        expression = body.expression(dtype)
-        if expression is not None:
-            yield expression.tree, argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+        for expression, env, result in of_element(operator, body, dtype):
+            yield expression.tree, env, result
 
 
 def _functions(tree: Expr, env: Env, result: DType) -> frozenset[str]:

@@ -218,7 +218,7 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
             yield requirement.check, requirement_dtypes(operator), BOOL
     for dtype in operator.compute_dtypes:
         if isinstance(body, Elementwise):
-            yield from _of_element(operator, body, dtype)
+            yield from of_element(operator, body, dtype)
         elif isinstance(body, Factory) and body.value is not None:
             work = position_dtype(dtype)
             yield body.value, dict.fromkeys(names(body.value.tree), work), work
@@ -291,7 +291,8 @@ def _of_folding(operator: Operator, body: Folding, dtype: DType) -> Iterator[tup
         yield each, env, result
 
 
-def _of_element(operator: Operator, body: Elementwise, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
+def of_element(operator: Operator, body: Elementwise, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
+    """The expressions of an elementwise body that are computed in `dtype`, with the dtypes of variables and value."""
     expressions = body.expressions(dtype)
     if not expressions:
         return

@@ -72,6 +72,7 @@ def test_bits() -> None:
     ):
         assert evaluate(parse(text), {"x": x}).tolist() == want
         assert evaluate(parse(text), {"x": x.astype(np.int64)}).dtype == np.int64
+    assert evaluate(parse("popcount(x)"), {"x": np.int32(7)}).shape == ()
     assert evaluate(parse("clz(x)"), {"x": np.array([1, 255], np.uint8)}).tolist() == [7, 0]
     single = np.array([1.0, -2.0, np.inf], np.float32)
     assert evaluate(parse("bits(x)"), {"x": single}).tolist() == [0x3F800000, -0x40000000, 0x7F800000]

@@ -35,6 +35,19 @@ KEPT = """\
   elementwise: maximum(-sinh(self), sinh(self))
   reference: np.maximum(np.sinh(self), -np.sinh(self))
   derivatives: none
+
+- func: kept_root(Tensor self, Tensor divisor, *, int limit=9) -> (Tensor root, Tensor rounds, Tensor rest)
+  doc: A square root by Newton's method, the rounds that it took, and what a division leaves of it.
+  elementwise:
+    iterate:
+      state: {y: 1, last: 0, rounds: 0}
+      while: abs(y - last) > 0.001
+      times: limit
+      next: {y: 0.5 * (y + abs(self) / y), last: y, rounds: rounds + 1}
+    value: {root: y, rounds: rounds, rest: y % divisor}
+    dtype: {rounds: int32}
+  dtypes: [float32, float64]
+  derivatives: auto
 """
 BROKEN = """\
 - func: broken_value(Tensor self) -> Tensor
@@ -42,6 +55,13 @@ BROKEN = """\
   dtypes: floating
   composite: return self + self
   reference: 3 * self
+
+- func: broken_loop(Tensor self) -> Tensor
+  doc: A product in a loop, with the gradient of another.
+  dtypes: floating
+  elementwise: {iterate: {state: {y: self}, times: 2, next: {y: y * self}}, value: y}
+  derivatives:
+    self: grad * 2 * self
 
 - func: broken_gradient(Tensor self) -> Tensor
   doc: Squares.
@@ -75,8 +95,8 @@ def test_what_keeps_its_promises_passes(tmp_path: Path) -> None:
 def test_what_breaks_them_fails(tmp_path: Path) -> None:
     done = run(tmp_path, BROKEN, status=1)
     failed = [line.rpartition("::")[0].rpartition("::")[2] for line in done.stdout.splitlines() if "FAILED" in line]
-    assert set(failed) == {"TestBrokenValue", "TestBrokenGradient", "TestBrokenSecond"}
-    for name in ("TestBrokenGradient", "TestBrokenSecond"):
+    assert set(failed) == {"TestBrokenValue", "TestBrokenGradient", "TestBrokenLoop", "TestBrokenSecond"}
+    for name in ("TestBrokenGradient", "TestBrokenLoop", "TestBrokenSecond"):
         assert f"::{name}::test_gradient" in done.stdout
         assert done.stdout.count(f"::{name}::") == 1
     assert done.stderr == "some_ops.yaml: tests failed\n"

@@ -39,7 +39,7 @@ def lcm(x: Array, y: Array) -> Array:
 def popcount(x: Array) -> Array:
     import numpy as np
 
-    octets = np.ascontiguousarray(x)[..., np.newaxis].view(np.uint8)
+    octets = np.ascontiguousarray(x[..., np.newaxis]).view(np.uint8)
     return np.unpackbits(octets, axis=-1).sum(-1).astype(x.dtype)
 
 
