@@ -22,6 +22,7 @@ from .read import (
     loop_adjoints,
     placing,
     recurrence_adjoints,
+    rounds,
     row_order,
     rows_adjoints,
     stages,
@@ -88,6 +89,7 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
             parts = (
                 placing.follow(declaration, diagnostics)
                 or last_lines.follow(declaration, diagnostics)
+                or rounds.follow(declaration, diagnostics)
                 or row_order.follow(declaration, diagnostics)
                 or stages.split(declaration)
             )

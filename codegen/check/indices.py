@@ -25,6 +25,8 @@ from ..model.operator import Operator, Requirement
 from ..model.parts import End
 from ..model.places import OUTSIDE
 from ..model.recurrence import order
+from ..model.rounds import Rounds
+from . import rounds
 from .places import combined
 from .reductions import end_of, joined, start_of
 from .samples import Array
@@ -81,6 +83,7 @@ class _Call:
     ) -> None:
         import numpy as np
 
+        self.rounds, body = body.rounds, body.of_terms
         self.operator, self.body, self.dtype = operator, body, dtype
         self.steps = steps
         given = {name: each for name, each in tensors.items() if each is not None}
@@ -125,6 +128,8 @@ class _Call:
         if body.own:
             return self._in_order(env)
         found = [np.broadcast_to(each, self.shape) for each in self._elements(env)]
+        if self.rounds is not None:
+            return self._after_rounds(self.rounds, found)
         if not body.places:
             return tuple(found)
         return tuple(self._combined(batch, index, each, env) for index, each in enumerate(found))
@@ -138,6 +143,14 @@ class _Call:
             self.skipped.append(np.False_)
             yield self._value(each.tree, env, np.True_, result)
             self.skipped.pop()
+
+    def _after_rounds(self, found: Rounds, terms: Sequence[Array]) -> tuple[Array, ...]:
+        """The results of a loop that has these terms."""
+        import numpy as np
+
+        tensors = {each.name: term for each, term in zip(found.terms, terms, strict=True)}
+        numbers = {name: np.array(_integer(tree, self.integers), np.int64) for name, tree in found.integers.items()}
+        return rounds.results(found.loop, tensors, {**self.numbers, **numbers}, self.dtype)
 
     def _combined(self, batch: tuple[int, ...], index: int, terms: Array, env: Mapping[str, Array]) -> Array:
         """The terms where they belong."""

@@ -38,6 +38,8 @@ def calls(operator: Operator, body: Compute, seed: int = 5) -> Iterator[dict[str
 
 
 def _drawn(operator: Operator, body: Compute, random: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+    import numpy as np
+
     classes = tied(body)
     sizes = {root: int(random.choice(_SIZES)) for root in dict.fromkeys(classes.values())}
     sizes |= {classes[place]: size for place, size in body.exact.items() if place in classes}
@@ -49,9 +51,9 @@ def _drawn(operator: Operator, body: Compute, random: Any) -> tuple[dict[str, Ar
         shape = (*(batch if body.is_batched(each.name) else ()), *shape)
         dtype = body.fixed.get(each.name, FLOAT64)
         if not dtype.is_floating:
-            tensors[each.name] = random.integers(0, 2, shape).astype(dtype.numpy)
+            tensors[each.name] = np.asarray(random.integers(0, 2, shape), dtype.numpy)
         else:
-            tensors[each.name] = random.uniform(0.2, 1.5, shape) * random.choice((1, -1), shape)
+            tensors[each.name] = np.asarray(random.uniform(0.2, 1.5, shape) * random.choice((1, -1), shape))
 
     def one(values: Sequence[Any]) -> Any:
         return values[int(random.integers(len(values)))]

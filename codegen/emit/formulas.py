@@ -129,7 +129,7 @@ class _Reader(ast.NodeTransformer):
             return self._choice(*node.args)
         operator = self.same.get(called.id) if isinstance(called, ast.Name) else None
         if isinstance(called, ast.Name):
-            function = self._function(operator.name if operator else called.id) if self.elementwise else called
+            function = self._function(operator.name if operator and self.elementwise else called.id)
         else:
             function = self.visit(called)
         keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]

@@ -265,6 +265,8 @@ def computed_dtype(operator: Operator, body: Compute, index: int, dtype: DType) 
 def own_computed_dtype(operator: Operator, body: Compute, index: int) -> DType | None:
     """That of a result which does not depend on the dtype of computation."""
     told = body.results[index].dtype
+    if body.rounds is not None:
+        return body.rounds.loop.own[index]
     if told is not None:
         return told
     value, other = (_computed_type(operator, body, index, dtype) for dtype in (FLOAT64, FLOAT32))

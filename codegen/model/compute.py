@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import count
 from math import prod
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ..dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
 from ..errors import Span
@@ -24,6 +25,9 @@ from ..expr.tables import Table
 from ..expr.typed import Arg, Const, Op, replaced
 from .parts import End, Expression, Requirement
 from .places import Places
+
+if TYPE_CHECKING:
+    from .rounds import Rounds
 
 
 class Border(Enum):
@@ -139,6 +143,8 @@ class Compute:
     """Integers that are the same in a stretch of a line (stretches.py), among `uniforms`."""
     places: tuple[Places, ...] = ()
     """Where the terms belong that the results are then; none: results stand where the variables are."""
+    rounds: Rounds | None = None
+    """The loop for each position, with which the results are computed from its terms and variables."""
 
     def settled(self) -> Compute:
         """The body with variables of ranges that are told apart by their names, and no other atoms than it uses."""
@@ -153,8 +159,14 @@ class Compute:
 
     @property
     def _expressions(self) -> tuple[Result, ...]:
-        """Those of results, and of their places."""
-        return (*self.results, *(part for each in self.places for part in (each.place, *each.indices)))
+        """Those of results or of the terms of a loop, and of their places."""
+        results = self.results if self.rounds is None else self.rounds.terms
+        return (*results, *(part for each in self.places for part in (each.place, *each.indices)))
+
+    @property
+    def of_terms(self) -> Compute:
+        """The body of what the loop uses; one without a loop as it is."""
+        return self if self.rounds is None else replace(self, results=self.rounds.terms, rounds=None)
 
     @property
     def fixed(self) -> Mapping[str, DType]:

@@ -111,10 +111,8 @@ def _required(each: Requirement[Geometry, Geometry], missing: Sequence[str]) -> 
 
 def _composite(operator: Operator, body: Compute, found: Sequence[Stage], made: Sequence[Operator]) -> Operator:
     names = {each.name for each in operator.schema.arguments} | {each for stage in found for each in stage.tensors}
-    dtype = unused("dtype", names)
-    tensors = [each.name for each in operator.inputs if each.name not in body.fixed]
-    whole = operator.promotion is Promotion.INT_TO_FLOAT
-    lines = [f"{dtype}, {', '.join(tensors)} = in_dtype_of_computation({', '.join([str(whole), *tensors])})"]
+    dtype, line = in_dtype_of_computation(operator, body, names)
+    lines = [line]
     lines += [
         f"{', '.join(stage.tensors)} = {_call(operator, each)}"
         for stage, each in zip(found[:-1], made[:-1], strict=True)
@@ -131,6 +129,14 @@ def _composite(operator: Operator, body: Compute, found: Sequence[Stage], made: 
         body=Composite(scalar_of("\n".join(lines), body.span), None, loops=body, automatic=automatic),
         derivatives=MappingProxyType({}),
     )
+
+
+def in_dtype_of_computation(operator: Operator, body: Compute, taken: set[str]) -> tuple[str, str]:
+    """The name of the dtype of results, and the statement by which tensors have the one of computation."""
+    dtype = unused("dtype", taken)
+    tensors = [each.name for each in operator.inputs if each.name not in body.fixed]
+    whole = operator.promotion is Promotion.INT_TO_FLOAT
+    return dtype, f"{dtype}, {', '.join(tensors)} = in_dtype_of_computation({', '.join([str(whole), *tensors])})"
 
 
 def _call(operator: Operator, made: Operator) -> str:

@@ -6,6 +6,7 @@ these are given they are checked in the same way, which are second derivatives o
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from . import derivative_check
 if TYPE_CHECKING:
     from ..codegen.check.indices import Steps
     from ..codegen.errors import Diagnostics
-    from ..codegen.model.operator import Derivative, Operator
+    from ..codegen.model.operator import Derivative, Elementwise, Operator
 
 Array = Any
 """A NumPy array."""
@@ -97,7 +98,7 @@ class _Trial:
     def _environment(self) -> dict[str, Any]:
         """The functions that formulas call, those of the file computed by loops."""
         from ..codegen.model.compute import Compute
-        from ..codegen.model.operator import Composite
+        from ..codegen.model.operator import Composite, Elementwise
 
         helpers = {"in_dtype_of_computation": in_dtype_of_computation, "combined_at": combined_at}
         env = {**derivative_check.functions(), **helpers, "__builtins__": derivative_check.BUILTINS}
@@ -109,6 +110,8 @@ class _Trial:
                 own: dict[str, Any] = {}
                 exec(f"def called({arguments}):\n{textwrap.indent(each.body.source.value, '    ')}", env, own)
                 env[each.name] = own["called"]
+            elif isinstance(each.body, Elementwise) and each.body.iterate is not None:
+                env[each.name] = partial(_after_rounds, each, each.body)
         return env
 
     def _noting(self, operator: Operator) -> Callable[..., Any]:
@@ -193,10 +196,31 @@ class _Trial:
     def _by_formula(self, operator: Operator, derivative: Derivative, env: dict[str, Any]) -> Array:
         import numpy as np
 
+        env |= {f"_{name}": each for name, each in self.env.items()}
         if derivative.grads is not None:
-            made = eval(derivative.grads, env)
+            made = eval(_with_functions_apart(derivative.grads), env)
             env |= derivative_check.named(operator, "grad", [*made] if isinstance(made, tuple) else [made])
-        return np.asarray(eval(" ".join(derivative.text.split()), env).detach().numpy())
+        return np.asarray(eval(_with_functions_apart(derivative.text), env).detach().numpy())
+
+
+def _with_functions_apart(formula: str) -> str:
+    """The formula in which functions have names of their own, as arguments may be called like them."""
+    tree = ast.parse(" ".join(formula.split()), mode="eval")
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
+            each.func.id = f"_{each.func.id}"
+    return ast.unparse(tree)
+
+
+def _after_rounds(operator: Operator, body: Elementwise, *arguments: Any) -> Any:
+    """The results of a loop for each element, whose own gradients are not tried."""
+    from ..codegen.check import rounds
+    from ..codegen.dtypes import FLOAT64
+
+    given = {each.name: _array(value) for each, value in zip(operator.schema.arguments, arguments, strict=True)}
+    tensors = {each.name: given.pop(each.name) for each in operator.inputs}
+    values = tuple(from_numpy(each.copy()) for each in rounds.results(body, tensors, given, FLOAT64))
+    return values if len(values) > 1 else values[0]
 
 
 def _tensor(value: Any) -> Any:

@@ -38,7 +38,7 @@ from . import requirements, tables
 from .shared import declared_dtypes, report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
-KEYS = ("require", "let", "size", "outside", "last", "dtype")
+KEYS = ("require", "let", "size", "outside", "iterate", "last", "dtype")
 FOREIGN_RULES = {
     **dict.fromkeys(("mirror", "reflect_101", "reflect101"), "reflect"),
     **dict.fromkeys(("edge", "replicate", "clamp", "border", "clip"), "nearest"),
@@ -107,7 +107,7 @@ class Reader:
         self.dtypes = self._declared_dtypes()
         body = self._read()
         if body is not None and len(self.entry.diagnostics) == before:
-            self._check_let_is_used()
+            self._check_let_is_used(self.node)
             self._check_ranges(body)
             self._check_positions(body)
             self._check_dtypes(body)
@@ -118,7 +118,7 @@ class Reader:
         keys = self._result_keys()
         if not keys:
             return None
-        self._lets()
+        self._lets(self.node)
         require = self._require()
         trees = [self._result(places) for _, places in keys]
         if None in trees:
@@ -128,12 +128,19 @@ class Reader:
             for (name, places), tree in zip(keys, trees, strict=True)
             if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
-        body = self._body(tuple(replace(each, tree=self._written_out(each.tree)) for each in named), require)
+        parts = self._parts(named)
+        if parts is None:
+            return None
+        body = self._body(tuple(replace(each, tree=self._written_out(each.tree)) for each in parts), require)
         if body is None:
             return None
         rolled = body.rolled or body
-        with_names = replace(rolled, results=named, atoms=MappingProxyType(self.atoms.named)).settled()
+        with_names = replace(rolled, results=parts, atoms=MappingProxyType(self.atoms.named)).settled()
         return replace(body, with_names=with_names)
+
+    def _parts(self, results: tuple[Result, ...]) -> tuple[Result, ...] | None:
+        """What loops compute of the results: these themselves. None: there is a mistake."""
+        return results
 
     def _same(self, tree: Expr) -> Expr:
         """The expression with what is the same in the whole call replaced by names, and values in the place of names of
@@ -339,8 +346,9 @@ class Reader:
     def _note(self, tree: Geometry) -> None:
         self.used |= {name.removesuffix(SHAPE) for name in typed_names(tree)}
 
-    def _lets(self) -> None:
-        node = self.entry.mapping(self.node, "let", "name to expression")
+    def _lets(self, owner: MappingNode) -> None:
+        """Reads the names of the `let` of the body, or of a part of it."""
+        node = self.entry.mapping(owner, "let", "name to expression")
         ranges = frozenset(_RANGE.findall(to_yaml(self.node)))
         for key in () if node is None else node.keys:
             assert node is not None
@@ -583,10 +591,10 @@ class Reader:
                 self.entry.known("rule", text, words)
             return Border.ERROR  # so that indices outside are no further mistake
 
-    def _check_let_is_used(self) -> None:
-        """A name of 'let' stands in some other text of the body."""
-        node = self.node.get("let")
-        texts = [each for key, value in self.node.items if key.value != "let" for each in _texts(key, value)]
+    def _check_let_is_used(self, owner: MappingNode) -> None:
+        """A name of 'let' stands in some other text of the body, or of the part of it."""
+        node = owner.get("let")
+        texts = [each for key, value in owner.items if key.value != "let" for each in _texts(key, value)]
         lets = node.items if isinstance(node, MappingNode) else ()
         for key, _ in lets:
             name = key.value.partition("[")[0]

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 from ...expr import Literal, names
 from ...expr.parse import truth
 from ...model.operator import Expression, Iteration
 from ...source import Mapping, Scalar
 from ..fields import Entry, lacks
-from .shared import Locals, expression
+from .shared import expression
 
 _KEYS = ("state", "let", "while", "times", "next")
 _EXAMPLE = "iterate: {state: {z: 0}, times: limit, next: {z: z * z + self}}"
 
 
-def read(entry: Entry, local: Locals, parts: Mapping) -> Iteration | None:
-    """The loop. Its variables are known to the expressions of the results, the names of its `let` are not."""
+class Names(Protocol):
+    """What the expressions of a loop are read with."""
+
+    @property
+    def known(self) -> Collection[str]:
+        """The names that there are."""
+
+    def refused(self, name: str) -> str | None: ...
+    def declare(self, state: Iterable[str]) -> None: ...
+    def expression(self, text: Scalar) -> Expression | None: ...
+    def nested(self, owner: Mapping) -> Names:
+        """Those with the names of the `let` of the loop."""
+
+    def report_unused(self) -> None: ...
+
+
+def read(
+    entry: Entry, local: Names, parts: Mapping, bound: Callable[[Scalar], Expression | None] | None = None
+) -> Iteration | None:
+    """The loop, whose largest number of rounds `bound` reads. Its variables are known to the expressions of the
+    results, the names of its `let` are not."""
     node = parts.get("iterate")
     if node is None:
         return None
@@ -41,19 +63,21 @@ def read(entry: Entry, local: Locals, parts: Mapping) -> Iteration | None:
         if key.value not in following:
             entry.report(key.span, f"'next' has no '{key.value}'", f"next: {{{key.value}: {key.value}}} leaves it")
     entry.known_keys(following, [*state], "variable", "next")
-    local.known += [*state]
+    local.declare(state)
     within = local.nested(node)
     texts = {key: text for key in state if key in following and (text := entry.text(following, key)) is not None}
     rounds = {name: within.expression(text) for name, text in texts.items()}
     proceeds, times = entry.text(node, "while"), entry.text(node, "times")
     condition = None if proceeds is None else within.expression(proceeds)
     condition = None if condition is None else replace(condition, tree=truth(condition.tree))
-    bound = None if times is None else _bound(entry, times)
+    most = None if times is None else (bound or partial(_bound, entry))(times)
+    if most is not None and isinstance(most.tree, Literal) and most.tree.value != int(most.tree.value):
+        entry.report(most.source.span, f"{most.tree.value} rounds: 'times' is a whole number", "an integer")
     within.report_unused()
-    if len(entry.diagnostics) > before or bound is None:
+    if len(entry.diagnostics) > before or most is None:
         return None
     starting = tuple((name, start) for name, start in read_starts.items() if start is not None)
-    return Iteration(starting, condition, bound, tuple(each for each in rounds.values() if each is not None))
+    return Iteration(starting, condition, most, tuple(each for each in rounds.values() if each is not None))
 
 
 def _bound(entry: Entry, text: Scalar) -> Expression | None:
@@ -62,6 +86,4 @@ def _bound(entry: Entry, text: Scalar) -> Expression | None:
         if found is not None and argument.name in names(found.tree):
             message = f"the bound of a loop is one for all elements: '{argument.name}' is a tensor"
             entry.report(text.span, message, "a number or a parameter; 'while' may end the loop of an element before")
-    if found is not None and isinstance(found.tree, Literal) and found.tree.value != int(found.tree.value):
-        entry.report(text.span, f"{found.tree.value} rounds: 'times' is a whole number", "an integer")
     return found

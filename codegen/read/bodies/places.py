@@ -21,6 +21,8 @@ from ...source import Scalar
 from ..fields import Entry
 from . import compute
 from .compute import Reader
+from .rounds import KEY as ITERATE
+from .rounds import RoundsReader
 from .tables import number_of
 
 EXAMPLE = "{sum: self[n, d]}; max, min, prod and mean as well"
@@ -31,7 +33,9 @@ _PLAIN = re.compile(r"[\w\s.,]*")
 
 def read(entry: Entry, node: MappingNode) -> Compute | None:
     """The body `compute`, of either kind."""
-    return (PlacesReader if any(_has_places(*item) for item in node.items) else Reader)(entry, node).read()
+    if any(_has_places(*item) for item in node.items):
+        return PlacesReader(entry, node).read()
+    return (RoundsReader if ITERATE in node else Reader)(entry, node).read()
 
 
 def _has_places(key: Scalar, value: object) -> bool:
@@ -73,11 +77,15 @@ class PlacesReader(Reader):
                 self.entry.report(self.node.span, f"'compute' needs '{name}[...]'", f"{name}[index[n]]: {EXAMPLE}")
         if self.entry.diagnostics.mistakes or not written:
             return None
+        loop = self.node.key(ITERATE)
+        if loop is not None:
+            self.entry.report(loop.span, "results whose places are data have no loop", "two operators")
+            return None
         self.computed = tuple(
             dict.fromkeys(i.text.value for each in written for i in each.indices if i.variable is None)
         )
         self.placed = tuple(each.name for each in written)
-        self._lets()
+        self._lets(self.node)
         require = self._require()
         written.sort(key=lambda each: expected.index(each.name))
         terms = [self._term(each) for each in written]

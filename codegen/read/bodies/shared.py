@@ -80,6 +80,10 @@ class Locals:
         self.used.update(_WORD.findall(text.value) if found is None else names(found.tree))
         return found
 
+    def declare(self, names: Iterable[str]) -> None:
+        """Names that are known from now on."""
+        self.known += names
+
     def nested(self, owner: Mapping) -> Locals:
         """Those of a part of the entry, which knows these as well."""
         return Locals(self.fields, owner, self.known, self.refused, self)
