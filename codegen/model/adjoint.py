@@ -314,7 +314,8 @@ class Adjoint:
     def _solution(self, affine: Affine, chosen: str, goal: Expr, kept: list[Expr]) -> Expr:
         others = Affine(tuple(each for each in affine.factors if each[0] != chosen), affine.rest)
         rest, factor = tree_of(others), affine.factor(chosen)
-        numerator = _without(goal, rest)
+        negated = _negated(factor)
+        numerator, factor = (_without(goal, rest), factor) if negated is None else (_without(rest, goal), negated)
         if factor == ONE:
             return numerator
         kept.append(Apply("eq", (Apply("remainder", (numerator, factor)), ZERO)))
@@ -332,6 +333,13 @@ def positions(body: Compute) -> tuple[str, ...]:
 
 def _length(tree: Expr) -> int:
     return 1 + sum(map(_length, tree.children))
+
+
+def _negated(factor: Expr) -> Expr | None:
+    """What a factor is the negative of, where that is written; divisors are positive."""
+    if isinstance(factor, Literal) and factor.value < 0:
+        return Literal(-int(factor.value))
+    return factor.args[0] if isinstance(factor, Apply) and factor.function == "neg" else None
 
 
 def _without(goal: Expr, rest: Expr) -> Expr:

@@ -15,7 +15,7 @@ from ..expr import Apply, Expr, Name, derive, names, simplify
 from ..expr.affine import ZERO
 from ..expr.atoms import Atoms, Carrier, Fold, Range, Read, within
 from ..expr.indexed import POSITIONS, vanishes
-from .compute import Compute
+from .compute import Border, Compute
 
 GRAD = "grad_output"
 EXTREMA = ("max", "min")
@@ -77,7 +77,8 @@ def _is_zero(body: Compute, name: str, target: str) -> bool:
     """Is what has the name zero where all elements of the tensor are?"""
     atom = body.atoms.get(name)
     if isinstance(atom, Read):
-        return atom.tensor == target
+        rule = body.outside.get(target)
+        return atom.tensor == target and (rule is None or isinstance(rule, Border) or rule == 0)
     if not isinstance(atom, Fold) or atom.reduction != "sum":
         return False
     return vanishes(atom.value, lambda inner: _is_zero(body, inner, target))

@@ -201,8 +201,8 @@ class _Scatter:
         made = following(self.body, (result,), self.atoms, known, self.uniforms)
         if self.bounded:
             # What is read where variables are not in their ranges counts for nothing; all else has been read before.
-            inside = {name: 0.0 for name in made.tensors if made.outside.get(name, Border.ERROR) is Border.ERROR}
-            made = replace(made, outside=MappingProxyType({**made.outside, **inside}))
+            zeros = {name: 0.0 for name in made.tensors if made.outside.get(name, Border.ERROR) is Border.ERROR}
+            made = replace(made, outside=MappingProxyType({**made.outside, **zeros}))
         return unrolled(without_skipping(made), loosely)
 
     def _known(self, size: Size, name: str, given: set[str]) -> Size:

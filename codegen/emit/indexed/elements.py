@@ -93,7 +93,7 @@ class Elements(Texts):
         sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
         if self._is_row(read, indices, sure):
             self._row(name, read, indices, part)
-        elif any(each.affine is None for each in indices) or self._is_ragged(indices, sure):
+        elif any(each.affine is None or self._is_uneven(each) for each in indices) or self._is_ragged(indices, sure):
             self._computed(name, read, sure, part, bool(group))
         elif not all(sure) and self._is_left_out(name, read, group):
             part.clips += [] if inside else self._clips(read, indices, sure)
@@ -125,6 +125,8 @@ class Elements(Texts):
         """Are the indices that are made of data the same for all lanes, and all others sure to be inside?"""
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         if self.lane is None or rule not in (Border.ERROR, Border.NEAREST, Border.WRAP, Border.REFLECT):
+            return False
+        if any(map(self._is_uneven, indices)):
             return False
         computed = [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None]
         known = all(is_sure or each.affine is None for each, is_sure in zip(indices, sure, strict=True))

@@ -43,14 +43,14 @@ class Inside(Elements):
             index = self.body.index(tree)
             if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
                 continue
-            if self.body.is_ragged(index):
-                continue
+            if self.body.is_ragged(index) or self._is_uneven(index):
+                continue  # which is tested in each lane
             seen.add((read.tensor, tree, dim))
             least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))
             factor = self._integer(index.affine.factor(self.inner)) if self.inner is not None else "0"
             if self.phases is not None and self.inner is not None and index.uses(self.inner):
                 least, greatest = f"phase * {factor} + {least}", f"phase * {factor} + {greatest}"
-                factor = "1" if index.divisor != ONE else f"{factor} * phases"
+                factor = f"{factor} * phases" if index.divisor == ONE else factor
             if index.divisor != ONE:
                 divisor = self._integer(index.divisor)
                 least, greatest = (f"ow_div_down({each}, {divisor})" for each in (least, greatest))

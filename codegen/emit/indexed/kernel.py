@@ -110,7 +110,9 @@ class Loops(Inside):
         indices = [self.body.index(each) for each in read.indices]
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
-        if any(each.affine is None for each in indices) or isinstance(rule, Border) or all(sure):
+        if any(each.affine is None or self._is_uneven(each) for each in indices):
+            return None
+        if isinstance(rule, Border) or all(sure):
             return None
         offset, step = self._offset(read, indices)
         before = f"const {self.dtype.c_type} *const from_here = in_{read.tensor} + ({offset});"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dtypes import BOOL, INT16, INT32, INT64, UINT8, DType
-from ...expr import Apply, Emitted, Expr, Literal, Name, names
+from ...expr import Apply, Emitted, Expr, Literal, Name, applications, names
 from ...expr.affine import ONE, Affine, Index
 from ...expr.atoms import Fold, Read
 from ...expr.indexed import POSITIONS
@@ -78,7 +78,7 @@ class Texts:
 
     def _phases(self) -> Expr | None:
         """The divisor of indices along the line: positions that leave the same remainder are a line of their own, along
-        which these indices have step 1."""
+        which these indices have the step that is divided."""
         for read in self.body.reads.values():
             for each in map(self.body.index, read.indices):
                 if self.inner is not None and each.divisor != ONE and each.uses(self.inner) and not self.in_order:
@@ -125,9 +125,13 @@ class Texts:
         assert index.affine is not None
         factor = index.affine.factor(self.lane.name)
         if index.divisor != ONE:
-            return "1"  # a line has one remainder
+            return self._integer(factor)  # a line has one remainder
         text = "step" if factor == self.step and self.step is not None else self._integer(factor)
         return text if self.lane.step == "1" else f"{text} * {self.lane.step}" if text != "1" else self.lane.step
+
+    def _is_uneven(self, index: Index) -> bool:
+        """Has the index no step from lane to lane, as it is divided by another number than that of the phases?"""
+        return self.lane is not None and index.divisor not in (ONE, self.phases) and index.uses(self.lane.name)
 
     def _affine(self, index: Index) -> str:
         """The index in the first lane."""
@@ -234,7 +238,8 @@ def _is_remainder(tree: Expr, divisor: Expr, name: str) -> bool:
     if not isinstance(tree, Apply) or name not in names(tree):
         return True
     if tree.function == "remainder" and tree.args[1] == divisor:
-        return True
+        inner = applications(tree.args[0])
+        return all(isinstance(each, Apply) and each.function in ("add", "sub", "mul", "neg") for each in inner)
     parts = [each for each in tree.children if name in names(each)]
     return all(isinstance(each, Apply) and _is_remainder(each, divisor, name) for each in parts)
 
