@@ -23,7 +23,7 @@ from .samples import Array
 State = Mapping[str, Array]
 
 _FEW = 6
-_HELP = "parts of a line are combined separately and then joined; a scan with 'order: sequential' needs no joining"
+_HELP = "parts of a line are combined separately and then joined, which 'order: sequential' with 'next' needs not"
 
 
 def check(operator: Operator, diagnostics: Diagnostics) -> None:
@@ -31,7 +31,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
     if not isinstance(body, Folding):
         return
     _check_divisions(operator, diagnostics)
-    for dtype in () if body.is_scan else samples.dtypes(operator)[:1]:
+    for dtype in samples.dtypes(operator)[:1] if body.joins else ():
         try:
             problem = _violation(operator, body, dtype)
         except ExpressionError:
@@ -161,7 +161,7 @@ def results(
             found.append(steps.results({**state, **element}, types))
             state = steps.after(state, element)
         else:
-            state = steps.combined(state, steps.of(element))
+            state = steps.combined(state, steps.of(element)) if body.joins else steps.after(state, element)
     if body.is_scan:
         return tuple(np.stack([np.broadcast_to(each[k], rows) for each in found], 1) for k in range(len(types)))
     values = steps.results({**state, "count": np.array(length, np.int64)}, types)

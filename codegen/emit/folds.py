@@ -64,7 +64,7 @@ def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
         step = part(body.following, (*following, *values), (*kinds, *dtypes), (*after, *results))
     else:
         # What an element adds to the state takes the place of the other one.
-        element = {f"{OTHER}{name}": each.tree for name, each in zip(body.names, body.element, strict=True)}
+        element = {f"{OTHER}{name}": each.tree for name, each in zip(body.names, body.element, strict=False)}
         step = part(body.following, tuple(substitute(each, element) for each in following), kinds, after)
     return FoldKernel(
         suffix=dtype.suffix,
@@ -77,6 +77,6 @@ def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
         results=results,
         start=part(starts, tuple(each.tree for each in starts), kinds, after),
         step=step,
-        merge=None if body.is_scan else part(body.following, following, kinds, after),
+        merge=part(body.following, following, kinds, after) if body.joins else None,
         finish=None if body.is_scan else part(body.results, values, dtypes, results),
     )

@@ -17,8 +17,9 @@ class Folding:
     """Lines of elements that are folded into a state, or from state to state.
 
     A reduction combines the states of all elements, each of which is `element`, in any order; `following` has the
-    combination of a state with another one, whose variables are called `other_NAME`. A scan computes the `following`
-    state from the one before and an element, and its results beside it.
+    combination of a state with another one, whose variables are called `other_NAME`. One in order, which has no
+    `element`, computes the `following` state from the one before and an element, as a scan does, whose results are
+    computed beside it.
     """
 
     is_scan: bool
@@ -38,9 +39,14 @@ class Folding:
         return tuple(name for name, _ in self.state)
 
     @property
+    def joins(self) -> bool:
+        """Are parts of a line computed apart and joined?"""
+        return bool(self.element)
+
+    @property
     def others(self) -> tuple[str, ...]:
         """The variables of a second state."""
-        return () if self.is_scan else tuple(f"{OTHER}{name}" for name in self.names)
+        return tuple(f"{OTHER}{name}" for name in self.names) if self.joins else ()
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

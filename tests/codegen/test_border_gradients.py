@@ -74,10 +74,7 @@ def test_terms_are_left_out_that_gradients_do_not_read(tmp_path: Path) -> None:
         "within extrema": "max(sum(self[j + k + i] ** 2 + other[index[j] + i] for i in range(2)) for k in range(3))",
         "products": "prod(self[j + k] * other[(j + k) % 3] for k in range(3))",
     }
-    texts = {
-        name: f"size: {{j: self.size(0)}}\nvalue[j]: {value}\noutside: skip"
-        for name, value in values.items()
-    }
+    texts = {name: f"size: {{j: self.size(0)}}\nvalue[j]: {value}\noutside: skip" for name, value in values.items()}
     assert contradictions(tmp_path, texts, {"self": (5,), "other": (5,)}) == []
 
 

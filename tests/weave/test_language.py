@@ -291,6 +291,50 @@ assert check(lambda x, w: ops.weighted_mean(x, w, (-1, 0), True), (cube, leaf(3,
     )
 
 
+def test_reductions_in_order(woven: Woven) -> None:
+    run(
+        woven,
+        """
+def kahan(line):
+    total = excess = line.dtype.type(0)
+    for each in line:
+        term = each - excess
+        after = total + term
+        total, excess = after, after - total - term
+    return total
+
+def same(got, want):
+    assert got.dtype == ow.float32 and got.numpy().tolist() == want, (got, want)
+
+numbers = (rng.uniform(-1, 1, (3, 5, 70)) * 10.0 ** rng.integers(-6, 6, (3, 5, 70))).astype(np.float32)
+x = ow.from_numpy(numbers)
+same(ops.compensated_sum(x), kahan(numbers.ravel()))
+same(ops.compensated_sum(x, -1), [[kahan(line) for line in page] for page in numbers])
+same(ops.compensated_sum(x, 0), [[kahan(numbers[:, j, k]) for k in range(70)] for j in range(5)])
+same(ops.compensated_sum(x, [2, 0], True), [[[kahan(numbers[:, j].ravel())] for j in range(5)]])
+same(ops.compensated_sum(x.permute(2, 0, 1), [0, 2]), [kahan(numbers[i].T.ravel()) for i in range(3)])
+same(ops.compensated_sum(x.flip(0), [0, 1]), [kahan(numbers[::-1, :, k].ravel()) for k in range(70)])
+same(ops.compensated_sum(x[:, :0], 1), np.zeros((3, 70)).tolist())
+same(ops.compensated_sum(ow.full((), 3.0)), 3.0)
+one = ow.cat([ow.ones(1), ow.full((200_000,), 3e-8)])
+for threads in (1, 4):
+    ow.set_num_threads(threads)
+    same(ops.compensated_sum(one), float(np.float32(1.006)))
+wide = leaf(3, 4)
+near(ops.compensated_sum(wide, 1), wide.detach().numpy().sum(1))
+assert check(lambda x: ops.compensated_sum(x, [0, 1]), (wide,))
+assert check_again(lambda x: ops.compensated_sum(x, 0), (wide,))
+
+coefficients, point = leaf(3, 4), leaf(3, 1)
+want = [np.polyval(*each) for each in zip(coefficients.detach().numpy(), point.detach().numpy()[:, 0])]
+near(ops.horner(coefficients, point, 1), want)
+near(ops.horner(coefficients.t(), point.t(), 0), want)
+assert check(lambda *given: ops.horner(*given, -1), (coefficients, point))
+assert check_again(lambda *given: ops.horner(*given, [0, 1]), (coefficients, point))
+""",
+    )
+
+
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
 def test_scans_in_order(woven: Woven, level: str) -> None:
     run(

@@ -15,10 +15,12 @@ from .shared import Locals, conditions, own_dtypes, report_unused
 
 _KEYS = {
     "reduce": ("state", "map", "let", "combine", "finalize", "dtype"),
+    "reduce in order": ("order", "state", "let", "next", "finalize", "dtype"),
     "scan": ("order", "state", "let", "next", "value", "dtype"),
 }
 _EXAMPLES = {
     "reduce": "reduce: {state: {t: 0}, map: {t: self}, combine: {t: t + other_t}, finalize: t}",
+    "reduce in order": "reduce: {order: sequential, state: {t: 0}, next: {t: t + self}, finalize: t}",
     "scan": "scan: {order: sequential, state: {y: self}, next: {y: y + 0.1 * (self - y)}, value: y}",
 }
 _SEQUENTIAL = "sequential"
@@ -49,15 +51,17 @@ class _Reader:
         self.entry = entry
         self.node = node
         self.is_scan = key == "scan"
-        self.change, self.result = ("next", "value") if self.is_scan else ("combine", "finalize")
+        self.joins = not self.is_scan and "order" not in node
+        kind = key if self.is_scan or self.joins else "reduce in order"
+        self.change, self.result = "combine" if self.joins else "next", "value" if self.is_scan else "finalize"
         self.numbers = [each.name for each in entry.scalars]
         self.arguments = [*(each.name for each in entry.tensors), *self.numbers]
-        entry.known_keys(node, _KEYS[key], where=key)
-        if self.is_scan:
+        entry.known_keys(node, _KEYS[kind], where=kind)
+        if not self.joins:
             self._check_order()
-        for part in ("state", self.change, self.result, *(() if self.is_scan else ("map",))):
-            if lacks(node, (part,), _KEYS[key]):
-                entry.report(node.span, f"'{key}' with a state needs '{part}'", _EXAMPLES[key])
+        for part in ("state", self.change, self.result, *(("map",) if self.joins else ())):
+            if lacks(node, (part,), _KEYS[kind]):
+                entry.report(node.span, f"'{key}' with a state needs '{part}'", _EXAMPLES[kind])
         state = entry.mapping(node, "state", "variable to expression")
         self.state = [] if state is None else [*state]
         for word in () if state is None else state.keys:
@@ -76,11 +80,11 @@ class _Reader:
     def read(self) -> Folding | None:
         before = len(self.entry.diagnostics)
         starts = self._part("state", self._names(self.arguments if self.is_scan else self.numbers))
-        others = [] if self.is_scan else [f"{OTHER}{name}" for name in self.state]
-        known = self.arguments if self.is_scan else self.numbers
+        others = [f"{OTHER}{name}" for name in self.state] if self.joins else []
+        known = self.numbers if self.joins else self.arguments
         within = Locals(self.entry, self.node, [*known, *self.state, *others], _refused)
         following = self._part(self.change, within)
-        element = () if self.is_scan else self._part("map", self._names(self.arguments))
+        element = self._part("map", self._names(self.arguments)) if self.joins else ()
         last = within if self.is_scan else self._names([*self.numbers, *self.state, "count"])
         results = self._results(last)
         within.report_unused()

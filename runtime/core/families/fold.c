@@ -57,7 +57,8 @@ static int arrange(ow_fold_lines *f, ow_tensor *const *tensors, int ndim, const 
     for (int d = 0; d < nlines; d++)
         if (!lines[d].size) return f->line.size = 0, 1;
     if (nlines > 1) {
-        qsort(lines, (size_t)nlines, sizeof *lines, by_stride);
+        /* Elements that follow each other are those of the dimensions in C order. */
+        if (f->kernels->merge) qsort(lines, (size_t)nlines, sizeof *lines, by_stride);
         nlines = merged(lines, nlines, f->noperands);
     }
     if (nlines > 1) return 0;
@@ -102,7 +103,7 @@ static int run_call(ow_fold_lines *f, const ow_call *c, ow_tensor **tensors, int
     if (done && fold_operands(f, c, tensors, compute)) {
         int64_t item = f->itemsize[f->nresults], step = llabs(f->line.stride[f->nresults]);
         int is_row = step == item || f->number == 1 || (f->number < OW_FOLD_LANES && f->line.size >= 4 * OW_FOLD_LANES);
-        f->within = !f->is_scan && is_row && f->line.size >= OW_FOLD_LANES;
+        f->within = f->kernels->merge && is_row && f->line.size >= OW_FOLD_LANES;
         done = ow_fold_run(f);
     } else {
         done = 0;

@@ -171,7 +171,7 @@ static void join_units(const ow_fold_lines *f, int64_t groups) {
 int ow_fold_run(ow_fold_lines *f) {
     if (!f->number || (f->is_scan && !f->line.size)) return 1;
     int64_t groups = f->within ? f->number : (f->number + LANES - 1) / LANES;
-    f->units = f->is_scan || f->line.size <= UNIT ? 1 : (f->line.size + UNIT - 1) / UNIT;
+    f->units = !f->kernels->merge || f->line.size <= UNIT ? 1 : (f->line.size + UNIT - 1) / UNIT;
     int64_t tasks = groups * f->units, nbytes = f->units > 1 ? tasks * f->kernels->size : 0;
     if (nbytes && !(f->states = ow_alloc(nbytes))) return ow_fail(OW_OUT_OF_MEMORY, "no memory for partial results") != NULL;
     double work = (double)f->number * (double)f->line.size * f->op->cost * (f->is_scan ? 4 : 1);
