@@ -32,11 +32,11 @@ _RELATIVE, _ABSOLUTE = 1e-4, 1e-6
 
 
 def functions() -> dict[str, Any]:
-    """The helpers of derivatives that formulas may call."""
+    """The helpers of derivatives that formulas may call, without the tables of the package, which are in capitals."""
     return {
         name: each
         for name, each in vars(_derivatives).items()
-        if not name.startswith("_") and (each is math or not isinstance(each, (type, ModuleType)))
+        if not (name.startswith("_") or name.isupper()) and (each is math or not isinstance(each, (type, ModuleType)))
     }
 
 
@@ -64,11 +64,14 @@ def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
 
 
 def names_of(text: str) -> tuple[set[str], set[str]]:
-    """The names, and the attributes of tensors, that a formula reads."""
+    """The names, and the attributes of tensors, that a formula reads.
+
+    A formula may call something else `math`, so that only what the module is for counts as its attribute.
+    """
     nodes = list(ast.walk(ast.parse(text.strip(), mode="eval")))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
-    return names, {each.attr for each in attributes if ast.unparse(each.value) != "math"}
+    return names, {each.attr for each in attributes if each.attr not in _MATH or ast.unparse(each.value) != "math"}
 
 
 def refusal(name: str, attributes: set[str]) -> str | None:
@@ -205,6 +208,7 @@ def named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, Any
 BUILTINS = {each.__name__: each for each in (abs, bool, float, int, isinstance, len, list, max, min, range, sum, tuple)}
 """The functions that a formula may call."""
 
+_MATH = {each for each in dir(math) if not each.startswith("_")}
 _ATTRIBUTES = {"device", "dim", "dtype", "indices", "is_complex", "is_floating_point", "itemsize", "layout", "ndim"}
 _ATTRIBUTES |= {"requires_grad", "shape", "size", "stride", "to", "values"}
 """Attributes of tensors, dtypes and results that are no operators."""
