@@ -378,6 +378,8 @@ class _Call:
             return
         first, stop = (self._position(each, env, live) for each in (ranges[0].first, ranges[0].stop))
         is_far = (first < stop) & ((first < -FURTHEST_BOUND) | (stop > FURTHEST_BOUND))
+        for each in (first, stop):
+            is_far |= (each < -FURTHEST_INDEX) | (each > FURTHEST_INDEX)
         if ranges[0].name in self.body.ragged and np.any(is_far & live):
             raise RefusedError(f"the range of '{ranges[0].name}' is further than any index")
         nothing = not np.any(live) or not np.size(first) or not np.size(stop)

@@ -23,6 +23,7 @@ from ..expr.indexed import POSITIONS, SHAPE
 from ..expr.lower import Env, lower_integers, type_of
 from ..expr.tables import Table
 from ..expr.typed import Arg, Const, Op, replaced
+from ..expr.typed import names as typed_names
 from .parts import End, Expression, Requirement
 from .places import Places
 
@@ -464,6 +465,19 @@ def shapes_given(tree: Geometry, tensors: Iterable[str]) -> Geometry:
     return tree
 
 
+def _required(
+    conditions: Iterable[Requirement[Geometry, Geometry]], missing: Iterable[str], absent: Iterable[str]
+) -> tuple[Requirement[Geometry, Geometry], ...]:
+    """The conditions of a call where these tensors are not given, the absent ones of which may have no shape."""
+    shapeless = {name + SHAPE for name in absent}
+
+    def known(each: Requirement[Geometry, Geometry]) -> Requirement[Geometry, Geometry]:
+        message = tuple(part if isinstance(part, str) else shapes_given(part, missing) for part in each.message)
+        return replace(each, check=shapes_given(each.check, missing), message=message)
+
+    return tuple(known(each) for each in conditions if not any(shapeless & typed_names(tree) for tree in each.values))
+
+
 def following(
     old: Compute,
     results: tuple[Result, ...],
@@ -471,7 +485,10 @@ def following(
     variables: tuple[tuple[str, Size], ...],
     uniforms: Mapping[str, Geometry],
 ) -> Compute:
-    """A body that follows from another one: of its tensors and integers, those that it uses."""
+    """A body that follows from another one: of its tensors and integers, those that it uses.
+
+    What is required of a call of the one is required of calls of the other, as those are of bounds of loops.
+    """
     used = dict(within(atoms.named, *(each.tree for each in results)))
     reads = [each for each in used.values() if isinstance(each, Read)]
     given = frozenset(each.tensor for each in reads)
@@ -491,8 +508,8 @@ def following(
         ),
         outside=MappingProxyType({name: rule for name, rule in old.outside.items() if name in given}),
         let=tuple((name, shapes_given(each, missing)) for name, each in old.let),
-        require=(),
-        late=(),
+        require=_required(old.require, missing, old.optional - given),
+        late=_required(old.late, missing, old.optional - given),
         tensors=MappingProxyType({each.tensor: len(each.indices) for each in reads}),
         integers=old.integers & given,
         optional=old.optional & given,

@@ -331,8 +331,7 @@ class Composite:
     @property
     def quoted(self) -> tuple[Scalar, ...]:
         """The expressions of the requirements."""
-        parts = (part for each in self.require for part in each.message if isinstance(part, Scalar))
-        return (*(each.check for each in self.require), *parts)
+        return tuple(value for each in self.require for value in each.values)
 
 
 Body: TypeAlias = (

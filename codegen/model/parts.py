@@ -42,6 +42,11 @@ class Requirement(Generic[T, V]):
     dtypes: frozenset[DType] | None = None
     """Of the results for which it must hold; None: for all."""
 
+    @property
+    def values(self) -> tuple[T | V, ...]:
+        """What is computed for it: the condition, and what its message quotes."""
+        return (self.check, *(part for part in self.message if not isinstance(part, str)))
+
 
 @dataclass(frozen=True)
 class Expression:

@@ -198,6 +198,8 @@ def used_in(body: Compute) -> set[str]:
     used = {name.removesuffix(".shape") for tree in body.uniforms.values() for name in typed_names(tree)}
     used |= {name for _, size in body.variables if size.geometry is not None for name in typed_names(size.geometry)}
     used |= {name.removesuffix(".shape") for _, tree in body.let for name in typed_names(tree)}
+    conditions = (tree for each in (*body.require, *body.late) for tree in each.values)
+    used |= {name.removesuffix(".shape") for tree in conditions for name in typed_names(tree)}
     for tree in (*(each.tree for each in body.results), *(x for each in body.used.values() for x in each.expressions)):
         used |= names(tree)
     return used

@@ -119,6 +119,7 @@ def _gradient(operator: Operator, target: str, source: Scalar) -> Operator:
         body.fixed,
         MappingProxyType({}),
         MappingProxyType({}),
+        body.require,
         iterate=iterate,
     )
     return internal(

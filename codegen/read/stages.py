@@ -8,10 +8,9 @@ from types import MappingProxyType
 
 from ..dtypes import Promotion
 from ..expr.atoms import Atom
-from ..expr.geometry import Geometry
 from ..model.computation import computed_dtype, own_computed_dtype
-from ..model.compute import Compute, shape_argument, shapes_given
-from ..model.operator import MAX_OPERANDS, Composite, Derivative, Family, Operator, Requirement
+from ..model.compute import Compute, shape_argument
+from ..model.operator import MAX_OPERANDS, Composite, Derivative, Family, Operator
 from ..model.stages import Stage, stages
 from .adjoints import AUTO, used_in
 from .internal import internal, scalar_of, unused
@@ -29,7 +28,7 @@ def split(operator: Operator) -> tuple[Operator, ...]:
     refused: frozenset[Atom] = frozenset()
     taken = {each.name for each in operator.schema.arguments}
     while found := stages(body.with_names, automatic, refused, taken):
-        made = tuple(_operator(operator, each, place == 0, found) for place, each in enumerate(found))
+        made = tuple(_operator(operator, each, found) for each in found)
         if any(len(each.inputs) > MAX_OPERANDS for each in made):
             return ()
         wrong = [each for stage, part in zip(found, made, strict=True) for each in _unfit(operator, stage, part)]
@@ -60,16 +59,8 @@ def _unfit(operator: Operator, stage: Stage, made: Operator) -> Iterator[Atom]:
 # ---- operators of stages ------------------------------------------------------------------------------------
 
 
-def _operator(operator: Operator, stage: Stage, is_first: bool, all_stages: Sequence[Stage]) -> Operator:
+def _operator(operator: Operator, stage: Stage, all_stages: Sequence[Stage]) -> Operator:
     body = stage.body
-    missing = sorted({each.name for each in operator.inputs} - body.tensors.keys())
-    if is_first:
-        assert isinstance(operator.body, Compute)
-        body = replace(
-            body,
-            require=tuple(_required(each, missing) for each in operator.body.require),
-            late=tuple(_required(each, missing) for each in operator.body.late),
-        )
     used = used_in(body)
     arguments = [str(each.type) + f" {each.name}" for each in operator.schema.arguments if each.name in body.tensors]
     arguments += [f"Tensor {each}" for other in all_stages for each in other.tensors if each in body.tensors]
@@ -98,12 +89,6 @@ def _operator(operator: Operator, stage: Stage, is_first: bool, all_stages: Sequ
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType(derivatives),
     )
-
-
-def _required(each: Requirement[Geometry, Geometry], missing: Sequence[str]) -> Requirement[Geometry, Geometry]:
-    """A condition of the call where these tensors are not given."""
-    message = tuple(part if isinstance(part, str) else shapes_given(part, missing) for part in each.message)
-    return replace(each, check=shapes_given(each.check, missing), message=message)
 
 
 # ---- the composite ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numeric_gradients import all_computed, computed, differences, gradient, read, steps
 
+from codegen.model.compute import Compute
 from codegen.model.operator import Operator
 
 Shapes = dict[str, tuple[int, ...]]
@@ -178,3 +179,22 @@ def test_second_gradients_are_those_of_differences(tmp_path: Path, name: str) ->
                 expected = differences(operators, target, known, further, first)
                 got = gradient(operators, target, known, further, first)
                 np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5, err_msg=f"{first} by {target}")
+
+
+LIMITED = """
+require:
+  - {check: n < 1000, message: 'expected few, but got {n}'}
+  - {check: x.size(0) == w.size(0), message: 'expected {w.size(0)} elements'}
+  - {check: half > 0, message: 'expected a half'}
+let: {half: n // 2}
+value[i]: sum(x[i + k] for k in range(n)) * w[i] / half
+outside: skip
+"""
+
+
+def test_gradients_require_what_their_operator_does(tmp_path: Path) -> None:
+    """Bounds of loops are those of the operator: with numbers that it refuses a gradient would never end."""
+    operators = read(tmp_path, "Tensor x, Tensor w, int n", LIMITED)
+    bodies = {name: each.body for name, each in operators.items() if isinstance(each.body, Compute)}
+    assert len(bodies) > 4
+    assert {name: (len(body.require), len(body.late)) for name, body in bodies.items()} == dict.fromkeys(bodies, (2, 1))

@@ -67,3 +67,20 @@ def test_numbers_of_windows_have_32_bits() -> None:
             }.items():  # fmt: skip
                 with pytest.raises(RuntimeError, match=f"expected numbers of 32 bits for {name}"):
                     getattr(functional, f"max_pool{dims}d")(a, *arguments)
+
+
+def test_gradients_of_means_refuse_windows_that_reach_nothing() -> None:
+    """As the means themselves do: loops over such windows would not end."""
+    for name, sizes in {
+        "mean_of_windows2d": [1, 2, 2],
+        "mean_of_windows_of_channels2d": [2, 2, 1],
+        "mean_of_windows3d": [1, 2, 2, 2],
+    }.items():
+        dims, backward = len(sizes) - 1, getattr(opweave.ops.aten, f"{name}_backward_self")
+        for kernel, stride, message in (
+            (2**40, 1, "expected windows no larger than what they reach together"),
+            (2, 0, "expected windows that are at least 1 apart"),
+        ):
+            numbers = ([kernel] * dims, [stride] * dims, [0] * dims, [2] * dims)
+            with pytest.raises(RuntimeError, match=message):
+                backward(opweave.ones(sizes), *numbers, 1.0, sizes)

@@ -52,6 +52,15 @@ BACKWARDS = """
   dtypes: floating
   derivatives: none
 """
+RANGED = """
+- func: between(Tensor self, Tensor first, Tensor stop) -> Tensor
+  doc: Sums of the elements in ranges that are data.
+  compute:
+    value[i]: sum(self[k] for k in range(int(first[i]), int(stop[i])))
+    outside: {self: 0}
+  dtypes: floating
+  derivatives: none
+"""
 CODE = """
 import numpy as np
 import opweave as ow
@@ -105,13 +114,27 @@ for size, terms, count in ((3, 2, 5), (5, 9, 4), (40, 30, 70), (100, 20, 300), (
             function = getattr(ops, f"backwards_{name}{factor}")
             got = function(ow.from_numpy(x), ow.from_numpy(weight), count)
             assert (got.numpy() == want).all(), (name, factor, size)
+
+def between(first, stop, dtype):
+    ends = (ow.tensor([each], dtype=dtype) for each in (first, stop))
+    try:
+        return ops.between(ow.tensor([1.0, 2.0, 3.0]), *ends).item()
+    except IndexError:
+        return IndexError
+
+inf, nan, most = float("inf"), float("nan"), 2**63 - 1
+for first, stop, want in ((0, 3, 6), (-5, 1000, 6), (1, 2, 2), (2, 1, 0), (0, most, IndexError), (-most, most, IndexError),
+                          (0, inf, IndexError), (-inf, 3, IndexError), (0, nan, IndexError), (nan, 0, IndexError)):
+    for dtype in (ow.int64, ow.float32, ow.float64):
+        if dtype is not ow.int64 or isinstance(stop, int) and isinstance(first, int):
+            assert between(first, stop, dtype) == want, (first, stop, dtype)
 """
 
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "filters")
-    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED + ABSENT
+    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED + ABSENT + RANGED
     for name, rule in (("skip", "skip"), ("seven", "7")):
         entries += "".join(BACKWARDS.format(name=f"{name}{factor}", rule=rule, factor=factor) for factor in (1, 3))
     return weave(written(folder / "filters.yaml", entries), out=folder)

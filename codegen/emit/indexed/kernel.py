@@ -193,7 +193,9 @@ class Loops(Inside):
         own_first, own_stop = f"first_{name}", f"end_{name}"
         before = [*data.before, *data.statements]
         before += [*self._found(bounds.first, own_first, None), *self._found(bounds.stop, own_stop, None)]
-        before.append(f"ow_keep_near(&{own_first}, &{own_stop}, {own_first}_far | {own_stop}_far, &status);")
+        # A range whose end no integer holds is not empty because of that.
+        far = " | ".join(f"{each}_far | ow_is_far({each})" for each in (own_first, own_stop))
+        before.append(f"ow_keep_near(&{own_first}, &{own_stop}, {far}, &status);")
         sizes = dict.fromkeys(
             f"size_{read.tensor}_{dim}"
             for read in self.body.reads.values()
