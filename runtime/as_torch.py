@@ -25,6 +25,14 @@ __all__ = ["VERSION", "as_torch"]
 VERSION = "2.13.0+opweave"
 _NAME = "torch"
 _PACKAGE = __name__.partition(".")[0]
+_RENAMED = {"_C": "_torch_c"}
+"""Modules whose names opweave has for something else: the compiled module is another one."""
+
+
+def _own_name(fullname: str) -> str:
+    """The name of opweave's module for that of torch's."""
+    first, dot, rest = fullname.partition(".")[2].partition(".")
+    return ".".join(filter(None, [_PACKAGE, _RENAMED.get(first, first) + dot + rest]))
 
 
 class _Namespace(ModuleType):
@@ -35,10 +43,14 @@ class _Namespace(ModuleType):
     def __init__(self) -> None:
         super().__init__(_NAME, sys.modules[_PACKAGE].__doc__)
         self.__path__ = []  # so that it has submodules
+        self.__file__ = sys.modules[_PACKAGE].__file__
+        self.torch = self
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__all__":
+        if name.startswith("__") and name not in ("__all__", "__config__"):
             raise AttributeError(f"module {_NAME!r} has no attribute {name!r}")
+        if name in _RENAMED:
+            return importlib.import_module(f"{_NAME}.{name}")
         try:
             return getattr(sys.modules[_PACKAGE], name)
         except AttributeError:
@@ -54,11 +66,10 @@ class _Finder(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
         if fullname == _NAME:
             return ModuleSpec(fullname, self, is_package=True)
-        first, _, rest = fullname.partition(".")
-        if first != _NAME:
+        if fullname.partition(".")[0] != _NAME:
             return None
         try:
-            found = importlib.util.find_spec(f"{_PACKAGE}.{rest}")
+            found = importlib.util.find_spec(_own_name(fullname))
         except ModuleNotFoundError:
             return None
         if found is None:
@@ -68,7 +79,7 @@ class _Finder(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name == _NAME:
             return _Namespace()
-        module = importlib.import_module(_PACKAGE + spec.name.removeprefix(_NAME))
+        module = importlib.import_module(_own_name(spec.name))
         spec.loader_state = module.__spec__
         return module
 
@@ -95,6 +106,7 @@ def as_torch() -> ModuleType:
         # Libraries look for tensors of torch by the module of their class, and for NumPy's arrays by their dtypes.
         kind, dtype = sys.modules[_PACKAGE].Tensor, sys.modules[_PACKAGE].dtype
         kind.__module__ = _NAME
+        importlib.import_module(f"{_PACKAGE}._base.shown_name").package = _NAME  # type: ignore[attr-defined]
         for owner, name in ((kind, "__numpy_dtype__"), (dtype, "__numpy_dtype__"), (dtype, "kind")):
             delattr(owner, name)
     return importlib.import_module(_NAME)

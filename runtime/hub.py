@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
+
+from ._base.refusals import refused_function
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
@@ -17,20 +18,11 @@ _FILES = "nothing is downloaded. Fetch the file with the tool of your choice, an
 _dir: str | None = None
 
 
-def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
-    def function(*args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"opweave.hub.{name}() does not exist: {instead}")
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raise NotImplementedError: {instead}"
-    return function
-
-
-load = _refused("load", _CODE)
-list = _refused("list", _CODE)
-help = _refused("help", _CODE)
-load_state_dict_from_url = _refused("load_state_dict_from_url", _FILES)
-download_url_to_file = _refused("download_url_to_file", _FILES)
+load = refused_function(__name__, "load", _CODE)
+list = refused_function(__name__, "list", _CODE)
+help = refused_function(__name__, "help", _CODE)
+load_state_dict_from_url = refused_function(__name__, "load_state_dict_from_url", _FILES)
+download_url_to_file = refused_function(__name__, "download_url_to_file", _FILES)
 
 
 def get_dir() -> str:
@@ -39,6 +31,10 @@ def get_dir() -> str:
         return _dir
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
     return os.path.join(os.path.expanduser(cache), "opweave", "hub")
+
+
+def _get_torch_home() -> str:
+    return os.path.dirname(get_dir())
 
 
 def set_dir(d: Any) -> None:

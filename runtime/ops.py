@@ -9,7 +9,14 @@ from __future__ import annotations
 from ._dispatch.ops import namespaces
 from ._dispatch.overloads import Namespace, namespace
 
-__all__: list[str] = []
+__all__ = ["load_library"]
+
+
+def load_library(path: str) -> None:
+    """Raise OSError: libraries of operators that were compiled for torch cannot be loaded."""
+    raise OSError(
+        f"Could not load this library: {path}. It was compiled for torch; declare operators with opweave.library"
+    )
 
 
 def __getattr__(name: str) -> Namespace:

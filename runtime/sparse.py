@@ -13,6 +13,7 @@ from ._base.dtypes import EXPORTS
 from ._base.handles import integers
 from ._base.type_names import type_name
 from ._base.types import layout as layout_class
+from ._base.types import sparse_coo
 from ._dispatch.ops import ops
 from ._representations.sparse import invariants
 from ._representations.sparse import softmax as _softmax
@@ -116,7 +117,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: layout_class
     found = Coordinates(at, rows[:, : columns.size(0)][inside], (size[0], size[1]), False)
     if layout in COMPRESSED[:2]:
         return made(compressed(found, layout))  # type: ignore[no-any-return]
-    if layout is not None and str(layout) != "opweave.sparse_coo":
+    if layout is not None and layout is not sparse_coo:
         raise RuntimeError(f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {layout}")
     return made(found)  # type: ignore[no-any-return]
 

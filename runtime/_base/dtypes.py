@@ -10,6 +10,7 @@ from typing import Any
 from .._C import lib
 from .._dtypes import TABLE, Limits, Row
 from .lazy_imports import load
+from .shown_name import qualified
 from .type_names import type_name
 
 __all__ = ["BY_CODE", "EXPORTS", "OF_ELEMENTS", "QUANTIZED", "dtype", "get_default_dtype", "set_default_dtype"]
@@ -74,7 +75,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
         raise AttributeError(f"attribute {name!r} of 'opweave.dtype' objects is not writable")
 
     def __repr__(self) -> str:
-        return "opweave." + self._name
+        return qualified(self._name)
 
     def __reduce__(self) -> str:
         return self._name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from .._handle import SizeBase, set_size_class
 from . import devices
+from .shown_name import qualified
 from .type_names import type_name, wrong_type
 
 __all__ = [
@@ -47,7 +48,7 @@ class Size(SizeBase):
         return prod(self)
 
     def __repr__(self) -> str:
-        return f"opweave.Size({list(self)})"
+        return f"{qualified('Size')}({list(self)})"
 
     if TYPE_CHECKING:
 
@@ -89,7 +90,7 @@ class _Constant:
         self._name = name
 
     def __repr__(self) -> str:
-        return "opweave." + self._name
+        return qualified(self._name)
 
     def __reduce__(self) -> str:
         return self._name

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from .._base import handles
 from .._base.devices import META, available, device, is_meta
 from .._base.dtypes import BY_CODE, OF_ELEMENTS, dtype
+from .._base.shown_name import qualified
 from .._base.type_names import type_name
 from .._base.types import check_placement, memory_format, memory_order, preserve_format
 from .._C import lib
@@ -104,8 +105,8 @@ class DtypeMethods(CastMethods):
         `dtype` is a dtype or the name of a type. Raises ValueError for another name.
         """
         if dtype is None:
-            package = "opweave.meta" if is_meta(self) else "opweave.quantized" if self.is_quantized else "opweave"
-            return f"{package}.{OF_ELEMENTS[lib.element_dtype(self._h)].scalar_name}Tensor"
+            where = "meta." if is_meta(self) else "quantized." if self.is_quantized else ""
+            return qualified(f"{where}{OF_ELEMENTS[lib.element_dtype(self._h)].scalar_name}Tensor")
         return self.to(_dtype_of_name(dtype))
 
     def cuda(

@@ -195,7 +195,7 @@ def _inferred(layout: layout, starts: Any, places: Any, values: Any) -> tuple[in
 
 
 def _constructor(kind: layout, by_rows: bool) -> Callable[..., TensorType]:
-    name = f"{kind!r}_tensor".removeprefix("opweave.")
+    name = f"{kind!r}_tensor".rpartition(".")[2]
     starts_name, places_name = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
     lines, others = ("row", "column") if by_rows else ("column", "row")
     blocks = kind in BLOCKED
@@ -229,7 +229,7 @@ def _constructor(kind: layout, by_rows: bool) -> Callable[..., TensorType]:
     named.__name__ = named.__qualname__ = name
     named.__module__ = "opweave"
     what = "block" if blocks else "element"
-    named.__doc__ = f"""Return a tensor of layout `{str(kind).removeprefix("opweave.")}`: the {what}s of {lines} i are \
+    named.__doc__ = f"""Return a tensor of layout `{str(kind).rpartition(".")[2]}`: the {what}s of {lines} i are \
 `values[{starts_name}[i] : {starts_name}[i + 1]]`.
 
     All tensors share their memory with the result. Dimensions in front are batches, further dimensions of the values

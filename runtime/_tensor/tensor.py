@@ -272,7 +272,7 @@ class Tensor(
             tensor_contents = "..."
         if self.layout is not strided:
             return sparse_text(self, tensor_contents)
-        return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)
+        return tensor_text(self, default_dtype_name=get_default_dtype().name, contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
         if not lib.ndim(self._h) and type(self) is Tensor and not is_meta(self):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from .._base.errors import OutOfMemoryError as OutOfMemoryError
+from .._base.refusals import refused_class
 
 # ---- questions ----------------------------------------------------------------------------------------------
 
@@ -98,7 +99,11 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
     raise AssertionError("opweave is not compiled with CUDA or XPU: tensors live on the CPU")
 
 
-Event = Stream = current_device = current_stream = default_stream = get_device_capability = get_device_name = _refuse
+_NONE = "there are no such devices. Tensors live on the CPU"
+CUDAGraph, Event, ExternalStream, Stream = (
+    refused_class(__name__, name, _NONE) for name in ("CUDAGraph", "Event", "ExternalStream", "Stream")
+)
+current_device = current_stream = default_stream = get_device_capability = get_device_name = _refuse
 get_device_properties = get_rng_state = init = initial_seed = ipc_collect = mem_get_info = memory_summary = _refuse
 set_device = set_rng_state = set_stream = synchronize = _refuse
 
@@ -120,7 +125,9 @@ def stream(stream: Any) -> Iterator[None]:
 
 
 __all__ = [
+    "CUDAGraph",
     "Event",
+    "ExternalStream",
     "OutOfMemoryError",
     "Stream",
     "current_device",

@@ -1,16 +1,28 @@
-"""opweave.jit: what torch.jit has, as errors that say what to use instead; what only marks functions does nothing."""
+"""opweave.jit: functions and modules run as they are. What compiles or marks them returns them, and what would save or
+trace them is an error that says what to use instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
+
+from .._base.refusals import refused_class, refused_function
+from .._base.warn import warn
+from ..futures import Future
+from ..nn import Module as _Module
 
 __all__ = [
+    "Final",
+    "ScriptFunction",
+    "ScriptModule",
+    "TracerWarning",
     "annotate",
     "export",
+    "fork",
     "freeze",
     "ignore",
+    "interface",
     "is_scripting",
     "is_tracing",
     "isinstance",
@@ -19,21 +31,14 @@ __all__ = [
     "save",
     "script",
     "script_if_tracing",
+    "script_method",
     "trace",
     "trace_module",
     "unused",
+    "wait",
 ]
 
 _Any = TypeVar("_Any")
-
-
-def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
-    def function(*args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"opweave.jit.{name}() does not exist: {instead}")
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raise NotImplementedError: {instead}"
-    return function
 
 
 _COMPILED = (
@@ -42,12 +47,59 @@ _COMPILED = (
 )
 _SAVED = "programs are not saved. Save the state_dict() of a module, and make the module by its class."
 
-script = _refused("script", _COMPILED)
-trace = _refused("trace", _COMPILED)
-trace_module = _refused("trace_module", _COMPILED)
-freeze = _refused("freeze", _COMPILED)
-save = _refused("save", _SAVED)
-load = _refused("load", _SAVED)
+trace = refused_function(__name__, "trace", _COMPILED)
+trace_module = refused_function(__name__, "trace_module", _COMPILED)
+freeze = refused_function(__name__, "freeze", _COMPILED)
+save = refused_function(__name__, "save", _SAVED)
+load = refused_function(__name__, "load", _SAVED)
+
+
+ScriptFunction = refused_class(__name__, "ScriptFunction", _COMPILED)
+_warned = False
+
+
+class ScriptModule(_Module):
+    """A module that torch has compiled; here one like any other, which only its subclasses make."""
+
+
+class TracerWarning(Warning):
+    """What torch warns of while it traces."""
+
+
+def script(obj: _Any, *args: Any, **kwargs: Any) -> _Any:
+    """Return the function, module or class, which runs as it is; the first call warns of that."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warn("opweave.jit.script() returns what it is given: Python functions and modules run as they are.")
+    return obj
+
+
+def script_method(fn: _Any) -> _Any:
+    """Return the method."""
+    return fn
+
+
+def interface(obj: _Any) -> _Any:
+    """Return the class."""
+    return obj
+
+
+def fork(func: Callable[..., _Any], *args: Any, **kwargs: Any) -> Future[_Any]:
+    """Return the future of `func(*args, **kwargs)`, which is called at once; its exception is raised by `wait`."""
+    future: Future[_Any] = Future()
+    try:
+        result = func(*args, **kwargs)
+    except Exception as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+    return future
+
+
+def wait(future: Future[_Any]) -> _Any:
+    """Return the result of a future."""
+    return future.wait()
 
 
 def is_scripting() -> bool:

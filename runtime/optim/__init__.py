@@ -6,6 +6,7 @@ but for rounding; the state has torch's keys, so that a state_dict goes from one
 
 from typing import Any as _Any
 
+from .._base.module_names import submodule as _submodule
 from . import functional, lr_scheduler
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -34,4 +35,4 @@ def __getattr__(name: str) -> _Any:
         from importlib import import_module
 
         return import_module(".swa_utils", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _submodule(__name__, name)

@@ -3,6 +3,7 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from .._base.module_names import submodule as _submodule
 from . import benchmark
 
 # Imported when first asked for.
@@ -14,4 +15,4 @@ __all__ = ["benchmark", *(name for name in _LAZY if name[0] != "_")]
 def __getattr__(name: str) -> _Any:
     if name in _LAZY:
         return _import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _submodule(__name__, name)

@@ -14,13 +14,30 @@ from typing import Any
 
 from ._recompute import CheckpointError, Recomputation, ReentrantCheckpoint
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+__all__ = [
+    "CheckpointError",
+    "checkpoint",
+    "checkpoint_sequential",
+    "get_device_states",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+    "set_device_states",
+]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 _DETERMINISM_CHECKS = ("default", "none")
 _stops_early: list[bool] = []
 """The values of `set_checkpoint_early_stop`, the innermost last."""
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices of tensors among the arguments, but for the CPU, and the states of their generators: none."""
+    return [], []
+
+
+def set_device_states(devices: Sequence[int], states: Sequence[Any], *, device_type: str | None = None) -> None:
+    """Set the states of the generators of devices: of none."""
 
 
 def noop_context_fn() -> Contexts:

@@ -43,6 +43,16 @@ try:
     torch.nothing
 except AttributeError as error:
     print(error)
+import torch.nn.modules.padding
+from torch._C._nn import gelu
+from torch.cuda.amp import autocast
+assert torch.nn.modules.padding.ZeroPad2d is nn.ZeroPad2d and gelu is F.gelu
+assert torch._C._get_tracing_state() is torch._C._log_api_usage_once("event") is None
+assert torch._C.Generator is torch.Generator and isinstance(loss, torch._C._TensorBase)
+assert torch.torch is torch and torch.__file__ == opweave.__file__
+assert f"{torch.float32} {torch.Size([2])} {torch.strided}" == "torch.float32 torch.Size([2]) torch.strided"
+assert torch.zeros(2).type() == "torch.FloatTensor" and torch.eye(2).to_sparse().type() == "torch.sparse.FloatTensor"
+assert [repr(torch.zeros(1)), repr(torch.zeros(1).double())] == ["tensor([0.])", "tensor([0.], dtype=torch.float64)"]
 from torch import *
 print(ones(2), "done")
 """

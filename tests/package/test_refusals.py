@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import opweave
 import pytest
 
 
-@pytest.mark.parametrize("name", ["script", "trace", "load", "save", "freeze"])
-def test_nothing_is_scripted(name: str) -> None:
+@pytest.mark.parametrize("name", ["trace", "load", "save", "freeze"])
+def test_nothing_is_traced_or_saved(name: str) -> None:
     with pytest.raises(NotImplementedError, match=rf"opweave.jit.{name}\(\) does not exist: "):
         getattr(opweave.jit, name)(lambda x: x)
 
@@ -16,6 +18,23 @@ def test_nothing_is_scripted(name: str) -> None:
 def test_nothing_is_downloaded(name: str) -> None:
     with pytest.raises(NotImplementedError, match=rf"opweave.hub.{name}\(\) does not exist: "):
         getattr(opweave.hub, name)("owner/repository")
+
+
+def test_scripts_are_what_they_are_of() -> None:
+    jit = opweave.jit
+    module = opweave.nn.Linear(2, 3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert jit.script(module) is module
+        assert jit.script(len) is len
+    assert len(caught) <= 1  # one in a process
+    assert not isinstance(module, jit.ScriptModule)
+    assert isinstance(type("Own", (jit.ScriptModule,), {})(), opweave.nn.Module)
+    with pytest.raises(NotImplementedError, match="ScriptFunction has no instances"):
+        jit.ScriptFunction()
+    assert jit.wait(jit.fork(divmod, 7, 2)) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        jit.wait(jit.fork(divmod, 7, 0))
 
 
 def test_marks_of_functions_do_nothing() -> None:
@@ -30,3 +49,50 @@ def test_marks_of_functions_do_nothing() -> None:
     assert jit.ignore(drop=True)(function)(1) == 2
     assert not jit.is_scripting()
     assert not jit.is_tracing()
+
+
+def test_nothing_is_exported() -> None:
+    assert not opweave.onnx.is_in_onnx_export()
+    with pytest.raises(NotImplementedError, match=r"opweave.onnx.export\(\) does not exist"):
+        opweave.onnx.export(opweave.nn.Linear(2, 3), opweave.ones(2), "model.onnx")
+    with pytest.raises(OSError, match=r"Could not load this library: .*lib.so"):
+        opweave.ops.load_library("lib.so")
+
+
+def test_there_is_one_process() -> None:
+    distributed = opweave.distributed
+    assert not distributed.is_available()
+    assert not distributed.is_initialized()
+    assert not distributed.is_nccl_available()
+    assert not isinstance(3, distributed.ProcessGroup)
+    assert distributed.group.WORLD is None
+    assert distributed.ReduceOp.SUM is distributed.ReduceOp["SUM"]
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        distributed.get_rank()
+    with pytest.raises(NotImplementedError, match=r"init_process_group\(\) does not exist: .* one process"):
+        distributed.init_process_group("gloo")
+    with pytest.raises(NotImplementedError, match="DeviceMesh has no instances"):
+        distributed.DeviceMesh("cpu", [0])
+    for name in distributed.__all__:
+        assert hasattr(distributed, name)
+    assert opweave.distributed.fsdp.FullyShardedDataParallel is distributed.FullyShardedDataParallel
+
+
+def test_there_are_no_cuda_devices() -> None:
+    for kind in (opweave.cuda.Stream, opweave.cuda.Event, opweave.cuda.CUDAGraph):
+        assert isinstance(kind, type)
+        with pytest.raises(RuntimeError, match="there are no such devices"):
+            kind()
+    with opweave.cuda.amp.autocast():
+        assert opweave.mm(opweave.ones(2, 2), opweave.ones(2, 2)).dtype is opweave.float32
+    assert opweave.cuda.amp.GradScaler().scale(3.0) == 3.0
+    assert opweave.utils.checkpoint.get_device_states(opweave.ones(2)) == ([], [])
+
+
+def test_nothing_is_compiled_by_other_names() -> None:
+    dynamo = opweave._dynamo
+    dynamo.config.cache_size_limit = 64
+    assert dynamo.disable(len) is len
+    assert not dynamo.is_compiling()
+    assert dynamo.optimize("inductor")(len) is len
+    assert dynamo.mark_dynamic(opweave.ones(2), 0) is None

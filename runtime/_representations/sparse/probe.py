@@ -32,7 +32,7 @@ def samples(code: int) -> Any:
         return ops.cat([powers, -powers, _fixed([0.1, -0.3, 1.5, 3.0, -7.0], dtype)])
     bits = 8 * dtype.itemsize
     powers = ops.bitwise_left_shift(ops.ones(bits, dtype=dtype), ops.arange(bits, dtype=dtype))
-    return ops.cat([powers, powers * 0 + 3] + ([-powers] if str(dtype).startswith("opweave.int") else []))
+    return ops.cat([powers, powers * 0 + 3] + ([-powers] if dtype.name.startswith("int") else []))
 
 
 def _fixed(values: list[Any], dtype: Any) -> Any:

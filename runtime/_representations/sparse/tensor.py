@@ -17,6 +17,7 @@ from ..._base.devices import CPU, META, device, on_device
 from ..._base.errors import raise_pending
 from ..._base.handles import type_name
 from ..._base.keys import KEY_BITS
+from ..._base.shown_name import qualified
 from ..._base.tensor_class import Tensor
 from ..._base.types import layout, sparse_coo
 from ..._C import lib
@@ -206,7 +207,8 @@ class SparseTensor(Tensor):  # type: ignore[misc]
         """Return the name of the type, such as `opweave.sparse.FloatTensor`, or the tensor with values of a dtype."""
         if dtype is None:
             where = "meta." if self.is_meta else ""
-            return f"opweave.{where}{'sparse' if self.is_sparse else 'sparse_csr'}.{self.dtype.scalar_name}Tensor"
+            kind = "sparse" if self.is_sparse else "sparse_csr"
+            return qualified(f"{where}{kind}.{self.dtype.scalar_name}Tensor")
         return Tensor.type(self, dtype, non_blocking)
 
     # ---- history: that of the values ----

@@ -3,6 +3,9 @@
 # ruff: noqa: F405 (the names in __all__ are those of the modules, in full for type checkers)
 from __future__ import annotations
 
+from types import ModuleType as _ModuleType
+
+from ..._base.module_names import submodule as _submodule
 from . import utils as utils
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
@@ -55,3 +58,7 @@ __all__ = [
     "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
     "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> _ModuleType:
+    return _submodule(__name__, name)

@@ -18,6 +18,7 @@ from ._calls import Calls
 from ._global_hooks import *  # noqa: F403
 from ._members import Members
 from ._state import State
+from ._state import _IncompatibleKeys as _IncompatibleKeys
 
 if TYPE_CHECKING:
     from typing_extensions import Self

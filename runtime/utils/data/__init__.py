@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import ModuleType as _ModuleType
+
+from ..._base.module_names import submodule as _submodule
 from . import datapipes, distributed, graph, graph_settings
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
@@ -43,3 +46,7 @@ __all__ = [
     "get_worker_info", "graph", "graph_settings", "guaranteed_datapipes_determinism", "non_deterministic",
     "random_split", "runtime_validation", "runtime_validation_disabled",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> _ModuleType:
+    return _submodule(__name__, name)

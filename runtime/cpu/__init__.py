@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
 from typing import Any
 
-from ._base.memory import (
+from .._base import module_names
+from .._base.memory import (
     empty_cache,
     max_memory_allocated,
     max_memory_reserved,
@@ -106,3 +108,7 @@ def current_stream(device: Any = None) -> Stream:
 def stream(stream: Stream | None) -> AbstractContextManager[None]:
     """Return a context that changes nothing, as there is one stream."""
     return nullcontext()
+
+
+def __getattr__(name: str) -> ModuleType:
+    return module_names.submodule(__name__, name)

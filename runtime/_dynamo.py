@@ -1,0 +1,49 @@
+"""The namespace `opweave._dynamo`: marks for torch's compiler, which do nothing, as there is none."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from .compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
+
+__all__ = [
+    "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph", "forbid_in_graph",
+    "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "mark_static_address",
+    "maybe_mark_dynamic", "optimize", "reset",
+]  # fmt: skip
+
+config = SimpleNamespace()
+"""Settings of the compiler: whatever is set stays, and nothing asks for it."""
+
+
+def disallow_in_graph(fn: Any) -> Any:
+    """Return the function."""
+    return fn
+
+
+forbid_in_graph = disallow_in_graph
+
+
+def graph_break(msg: str = "") -> None:
+    """Do nothing: there is no graph to break."""
+
+
+def mark_dynamic(t: Any, index: Any, **kwargs: Any) -> None:
+    """Do nothing: sizes are always those of the call."""
+
+
+maybe_mark_dynamic = mark_dynamic
+
+
+def mark_static(t: Any, index: Any = None) -> None:
+    """Do nothing: sizes are always those of the call."""
+
+
+def mark_static_address(t: Any, guard: bool = True) -> None:
+    """Do nothing: memory is that of the call."""
+
+
+def optimize(*args: Any, **kwargs: Any) -> Any:
+    """Return a decorator that returns the function."""
+    return lambda fn: fn

@@ -1,0 +1,53 @@
+"""Numbers that torch's compiler does not know yet: here all are known, and their functions are those of Python."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar
+
+from ._base.refusals import refused_class
+
+_KNOWN = "sizes are numbers of Python"
+SymInt, SymFloat, SymBool = (refused_class(__name__, name, _KNOWN) for name in ("SymInt", "SymFloat", "SymBool"))
+_First = TypeVar("_First")
+_Second = TypeVar("_Second")
+
+
+def sym_int(a: Any) -> int:
+    """Return the number as an int, without its fraction."""
+    return int(a)
+
+
+def sym_float(a: Any) -> float:
+    """Return the number as a float."""
+    return float(a)
+
+
+def sym_not(a: Any) -> bool:
+    """Return whether the number is false."""
+    return not a
+
+
+def sym_ite(b: Any, t: _First, f: _Second) -> _First | _Second:
+    """Return `t` if `b` is true, else `f`."""
+    return t if b else f
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """Return the larger number; a float where one of them is."""
+    return type(a + b)(max(a, b))
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """Return the smaller number; a float where one of them is."""
+    return type(a + b)(min(a, b))
+
+
+def sym_sum(args: Any) -> Any:
+    """Return the sum of numbers."""
+    return sum(args)
+
+
+def sym_sqrt(a: Any) -> float:
+    """Return the square root of a number."""
+    return math.sqrt(a)
