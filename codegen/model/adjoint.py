@@ -274,7 +274,7 @@ class Adjoint:
             if not free:
                 kept.append(Apply("eq", (tree_of(affine), goal)))
                 continue
-            chosen = next((name for name in free if name in self.old.names), free[0])
+            chosen = self._chosen(free, ranges)
             solved[chosen] = self._solution(affine, chosen, goal, kept)
             if chosen in ranges:
                 is_inside = self.old.is_inside(read, dim)
@@ -283,6 +283,14 @@ class Adjoint:
                 if not is_inside:
                     kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
         return solved, kept, more
+
+    @staticmethod
+    def _chosen(free: Sequence[str], ranges: Mapping[str, Range]) -> str:
+        """The variable that an index is solved for: one of the result, unless bounds of another one depend on it."""
+        bounds = [bound for name in free if name in ranges for bound in (ranges[name].first, ranges[name].stop)]
+        bound = frozenset[str]().union(*map(names, bounds))
+        order = [*(name for name in free if name not in ranges), *(name for name in reversed(free) if name in ranges)]
+        return next((name for name in order if name not in bound), free[0])
 
     def _shifted(self, read: Read, solved: dict[str, Expr], kept: list[Expr]) -> dict[str, Expr]:
         """The solutions with those of indices that are made of data: j - weight[i] is solved for j where i is known.

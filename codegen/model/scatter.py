@@ -41,6 +41,15 @@ def scattered(body: Compute, target: str, found: Sequence[Path]) -> tuple[Comput
     return _Scatter(body, target).bodies(found)
 
 
+def _is_partial(path: Path) -> bool:
+    """Are there positions without a term, or extrema that have chosen nothing?"""
+    return any(
+        fold.condition is not None
+        or (fold.reduction in EXTREMA and not all(isinstance(_extent_of(each), Literal) for each in fold.ranges))
+        for fold in path.folds
+    )
+
+
 def _extent_of(bounds: Range) -> Expr:
     return bounds.stop if bounds.first == ZERO else Apply("sub", (bounds.stop, bounds.first))
 
@@ -56,6 +65,8 @@ class _Scatter:
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
         self.bounded: list[Range] = []
         """The ranges whose bounds depend on other variables: their positions are some of those of a wider range."""
+        self.partial = False
+        """Are there terms that count for nothing, whose elements may be outside?"""
 
     def bodies(self, found: Sequence[Path]) -> tuple[Compute, Compute]:
         ranges = self._checked(summed(found[0]))
@@ -64,6 +75,7 @@ class _Scatter:
             sizes.append((self.element, Size(Const(INT64, len(found)))))
         first = {each.name: total(Name(each.name), each.first) for each in ranges if each.first != ZERO}
         known = [(path, *self._values(path, first)) for path in found]
+        self.partial = bool(self.bounded) or any(map(_is_partial, found))
         terms = chosen(self.element, [self._term(*each) for each in known])
         places = chosen(self.element, [self._position_at(path.read, values) for path, values, _ in known])
         for each in self._within():
@@ -166,7 +178,11 @@ class _Scatter:
     def _position_at(self, read: Read, values: Mapping[str, Expr]) -> Expr:
         """The place in terms of positions of the gradient; a number alone would be one of any dtype."""
         place = self._carried(self._place(read), values)
-        return Name(self.atoms.name(Integer(place))) if isinstance(place, Literal) else place
+        place = Name(self.atoms.name(Integer(place))) if isinstance(place, Literal) else place
+        if self.partial and self.body.outside.get(self.target, Border.ERROR) is Border.ERROR:
+            for each in inside(self.body, read, self.uniforms):  # what is outside counts for nothing
+                place = Apply("where", (self._carried(each, values), place, ZERO))
+        return place
 
     def _place(self, read: Read) -> Expr:
         place: Expr = ZERO
@@ -199,8 +215,9 @@ class _Scatter:
         known = tuple((name, self._known(size, name, given)) for name, size in sizes)
         result = replace(self.body.results[0], tree=tree, name="value", dtype=None)
         made = following(self.body, (result,), self.atoms, known, self.uniforms)
-        if self.bounded:
-            # What is read where variables are not in their ranges counts for nothing; all else has been read before.
+        if self.partial:
+            # What is read where variables are not in their ranges, or conditions do not hold, counts for nothing; all
+            # else has been read before.
             zeros = {name: 0.0 for name in made.tensors if made.outside.get(name, Border.ERROR) is Border.ERROR}
             made = replace(made, outside=MappingProxyType({**made.outside, **zeros}))
         return unrolled(without_skipping(made), loosely)

@@ -88,6 +88,16 @@ def test_terms_of_small_dimensions_are_left_out(tmp_path: Path) -> None:
         assert wrong(operators, {"self": x}) == []
 
 
+def test_terms_without_a_place(tmp_path: Path) -> None:
+    """Terms are added for all positions, also where a condition does not hold: they are zeros with a place inside."""
+    texts = {
+        "strides": "size: {y: (self.size(0) - 3) // 2 + 1}\nvalue[y]: sum(self[2 * y + i] ** 3 for i in range(3))",
+        "conditions": "value[]: sum(self[index[k]] ** 3 * other[k] for k in range(5) if index[k] < 2)\noutside: error",
+        "ranges": "size: {y: self.size(0)}\nvalue[y]: sum(self[y - k] ** 2 * other[k] for k in range(y + 1))",
+    }
+    assert contradictions(tmp_path, texts, {"self": (5,), "other": (5,)}) == []
+
+
 def test_indices_that_run_backwards(tmp_path: Path) -> None:
     values = {
         "reversed": ("nearest", "self[n - 1 - i] ** 2"),

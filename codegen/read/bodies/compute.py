@@ -26,6 +26,7 @@ from ...expr.typed import names as typed_names
 from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size, uniform_name
 from ...model.operator import End, Requirement
 from ...model.places import Places
+from ...model.proof import is_proven
 from ...model.recurrence import OrderError, order, own_reads
 from ...model.skipping import read_for
 from ...model.unrolled import unrolled
@@ -663,7 +664,7 @@ class Reader:
             if index.plain is not None:
                 continue  # sizes that differ are an error of the call
             span = self._place(body, read.span)
-            if span not in reported:
+            if span not in reported and not is_proven(body, read, dim):
                 reported.add(span)
                 message = f"index {dim} of '{read.tensor}' cannot be proven to lie inside"
                 help = "outside: 0, nearest, wrap, reflect or error"
