@@ -14,6 +14,7 @@ from .model.operator import Declaration, Operator
 from .read import (
     adjoints,
     copies,
+    drawing,
     entry,
     fold_adjoints,
     functions,
@@ -87,7 +88,8 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
     if isinstance(declaration, Operator):
         try:
             parts = (
-                placing.follow(declaration, diagnostics)
+                drawing.follow(declaration)
+                or placing.follow(declaration, diagnostics)
                 or last_lines.follow(declaration, diagnostics)
                 or rounds.follow(declaration, diagnostics)
                 or row_order.follow(declaration, diagnostics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +39,10 @@ class OwnFunction:
     def arity(self) -> int:
         return len(self.params)
 
+    def called(self, args: Sequence[Expr], source: Source, span: Span) -> Expr:
+        """What stands where it is called."""
+        return substitute(self.value, dict(zip(self.params, args, strict=True)))
+
 
 @dataclass(frozen=True)
 class Family:
@@ -55,7 +59,7 @@ class Family:
 
 
 _SUMMED = "an expression sees one element: 'reduce' and 'rows' combine them, and 'compute' over index variables"
-_DRAWN = "random numbers belong to positions, which 'compute' has: value[..., x]: rand(key, x)"
+_DRAWN = "'elementwise' and bodies with a state have rand() and randn(), and 'compute' rand(key, x) of positions"
 _MEANT = {
     "float": "integers become floating where they meet floating numbers: 1.0 * x",
     "bool": "a condition is x != 0",
@@ -218,7 +222,7 @@ class Reader:
             count = f"{function.arity} argument" + "s" * (function.arity != 1)
             return self._wrong(f"{name} takes {count}, got {len(args)}", span, usage)
         if isinstance(function, OwnFunction):
-            return substitute(function.value, dict(zip(function.params, args, strict=True)))
+            return function.called(args, self.source, span)
         return Apply(name, tuple(args), span=span)
 
     def _method(self, node: ast.Call, span: Span) -> Expr:

@@ -102,6 +102,16 @@ def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """Random numbers that are drawn before an expression of elements is computed."""
+
+    tensors: tuple[tuple[str, str], ...]
+    """The kinds of distributions and the arguments that stand for numbers, in the order in which they are drawn."""
+    schema: FunctionSchema
+    """That of the operator, which has no such arguments."""
+
+
+@dataclass(frozen=True)
 class Iteration:
     """A loop for each element: `state` has what its variables start with, `following` those of the next round.
 
@@ -498,6 +508,7 @@ class Operator(Declaration):
     """The format in which autocast computes it: a word of AUTOCAST."""
     order: int = 0
     """Of which order it is a gradient; 0: of none."""
+    drawn: Drawn | None = None
     naming: str | None = None
     """The rule by which results get names of dimensions (naming.py), where the entry declares one."""
 

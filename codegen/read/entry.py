@@ -27,6 +27,7 @@ from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from ..source.text import to_yaml
 from . import accepts, arguments, bodies, derivatives, like, naming, overloads, submodules, tags
+from . import drawing as drawings
 from .bodies import folding
 from .bodies.composite import PYTHON
 from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
@@ -93,9 +94,12 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         _check_meaning(fields, family)
     if func is None or schema is None or family is None:
         return None
-    entry = Entry(fields, func, schema, family)
+    drawing = drawings.read(fields, family, schema)
+    entry = Entry(fields, func, drawing.schema, family)
     arguments.check(entry)
+    entry.expressions = drawing.language
     body = bodies.read(entry)
+    entry.expressions = fields.expressions
     # Types and derivatives can only be checked if everything that they follow from is correct.
     sound = fields.diagnostics.mistakes == before
     accepted = accepts.read(entry)
@@ -105,7 +109,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     method, function, internal = _variants(entry, module)
     operator = _operator(entry)
     declaration = Declaration(
-        schema=schema,
+        schema=entry.schema,
         family=family,
         file=source.file,
         span=fields.node.span,
@@ -146,6 +150,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         in_range=_in_range(entry),
         autocast=autocast,
         naming=rule,
+        drawn=drawing.drawn(schema),
         text="- " + to_yaml(fields.node, "  ") if like.KEY in fields.node else _text(fields.node.span, source.lines),
     )
     _check_parameters(entry, read_operator)

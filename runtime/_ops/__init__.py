@@ -6,6 +6,7 @@ from .class_losses import *  # noqa: F403
 from .complex_views import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .covariance import *  # noqa: F403
+from .drawing import *  # noqa: F403
 from .dtype_views import *  # noqa: F403
 from .einsum.execute import *  # noqa: F403
 from .fft.arguments import *  # noqa: F403
