@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .._dtypes import Limits
-from .dtypes import QUANTIZED, dtype, get_default_dtype
+from .dtypes import EXPORTS, QUANTIZED, dtype, get_default_dtype
 
 __all__ = ["finfo", "iinfo"]
 
@@ -107,3 +107,20 @@ class iinfo(_Limits):  # noqa: N801 (PyTorch's name)
     @property
     def min(self) -> int:
         return self._of.minimum
+
+
+def number_of_computation(number: Any, dtype: Any) -> Any:
+    """Return a number as tensors of a dtype are computed with it: infinite where a half format does not hold it.
+
+    Raises
+    ------
+    RuntimeError
+        If it is beyond the range of the numbers that the dtype is computed in, which are those of float32 for halves.
+    """
+    is_number = isinstance(number, (int, float)) and math.isfinite(number)
+    if not is_number or not dtype.is_floating_point or abs(number) <= finfo(dtype).max:
+        return number
+    wider = EXPORTS["float32"] if dtype.itemsize < 4 else dtype
+    if abs(number) > finfo(wider).max:
+        raise RuntimeError(f"value cannot be converted to type {wider.cpp_name} without overflow")
+    return math.copysign(math.inf, number)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .dtypes import EXPORTS
+from .finfo import number_of_computation
 from .handles import is_integer, type_name
 from .types import Size
 from .warn import warn
@@ -197,6 +198,9 @@ def arange_length(start: float, end: float, step: float, dtype: Any = None) -> i
     Of the dtype int64 the three are, as in torch, cut to integers first; of narrower ones the values are.
     """
     check_range(start, end, step)
+    if dtype is not None and dtype.itemsize < 4:  # positions are otherwise computed in float64
+        for each in (start, end, step):
+            number_of_computation(each, dtype)
     if dtype is EXPORTS["int64"]:
         start, end, step = int(start), int(end), int(step)
         if not step:

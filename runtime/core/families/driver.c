@@ -210,12 +210,15 @@ int ow_load_op_param(const ow_op *op, int k, const ow_tensor *param, int dtype, 
 
 int ow_check_in_range(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, int dtype) {
     ow_scalar unused;
-    if (!op->in_range || ow_dtype_kinds[dtype] != OW_KIND_FLOATING || ow_compute_dtype[dtype] == dtype) return 1;
-    for (int k = 0; k < op->ninputs; k++) {
+    if (!op->in_range || ow_dtype_kinds[dtype] != OW_KIND_FLOATING) return 1;
+    int is_half = ow_compute_dtype[dtype] != dtype;
+    for (int k = 0; is_half && k < op->ninputs; k++) {
         int is_number = inputs[k] && inputs[k]->flags & OW_NUMBER;
         if (op->in_range >> k & 1 && is_number && !ow_load_param(inputs[k], dtype, &unused)) return 0;
     }
+    /* Real parameters are loaded whatever the dtype holds; of others those of halves alone are not checked already. */
+    uint32_t checked = op->in_range >> 16 & (is_half ? UINT32_MAX : op->real_params);
     for (int k = 0; params && k < op->nparams; k++)
-        if (op->in_range >> (16 + k) & 1 && params[k] && !ow_load_param(params[k], dtype, &unused)) return 0;
+        if (checked >> k & 1 && params[k] && !ow_load_param(params[k], dtype, &unused)) return 0;
     return 1;
 }

@@ -105,6 +105,8 @@ int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common) {
 int ow_check_fitting(const ow_op *op, const ow_tensor *input, int common) {
     ow_scalar unused;
     if (!op->fitting_numbers || !input || !(input->flags & OW_NUMBER)) return 1;
-    if (ow_dtype_kinds[common] == OW_KIND_FLOATING && ow_compute_dtype[common] != common) return 1;
-    return ow_load_param(input, common, &unused);
+    int is_half = ow_dtype_kinds[common] == OW_KIND_FLOATING && ow_compute_dtype[common] != common;
+    /* A number that is promoted with halves may become infinite. */
+    if (is_half && !op->same_dtype) return 1;
+    return ow_load_param(input, is_half ? ow_compute_dtype[common] : common, &unused);
 }

@@ -254,3 +254,66 @@ def test_beside_halves_other_numbers_are_computed_in_float32():
     assert (1e5**x).tolist() == [math.inf, math.inf]
     assert opweave.lerp(x, x, 1e5).tolist() == functional.elu(x, 1e5).tolist() == [1, 2]
     assert functional.softshrink(x, 60000).tolist() == [0, 0]
+
+
+_COMPUTED = {
+    "lerp": lambda x, n: opweave.lerp(x, x + 1, n),
+    "lerp_": lambda x, n: x.clone().lerp_(x[1:], n),
+    "baddbmm(beta=)": lambda x, n: opweave.baddbmm(x[None, None], x[None, :, None], x[None, None], beta=n),
+    "baddbmm(alpha=)": lambda x, n: opweave.baddbmm(x[None, None], x[None, :, None], x[None, None], alpha=n),
+    "cosine_similarity(eps=)": lambda x, n: functional.cosine_similarity(x, x, 0, abs(n)),
+    "logit": opweave.logit,
+}
+
+
+def test_no_number_is_beyond_the_dtype_of_computation():
+    """That of halves is float32; positions of `arange` are computed in float64 of other dtypes."""
+    calls = [(name, call, dtype) for name, call in _COMPUTED.items() for dtype in (HALF, BFLOAT, F32)]
+    arange = {
+        "arange(end)": lambda x, n: opweave.arange(0, n, n / 2, dtype=x.dtype),
+        "arange(step)": lambda x, n: opweave.arange(0, math.copysign(4, n), n, dtype=x.dtype),
+    }
+    calls += [(name, call, dtype) for name, call in arange.items() for dtype in (HALF, BFLOAT)]
+    for name, call, dtype in calls:
+        for number in (1e39, -1e39):
+            try:
+                found = call(pair(dtype), number)
+            except RuntimeError as error:
+                found = str(error)
+            assert "without overflow" in str(found), f"{name} of {dtype} and {number}: {found}"
+    assert opweave.arange(0, 1e39, 5e38).tolist() == [0, math.inf]
+
+
+def test_numbers_that_halves_do_not_hold():
+    x = pair(HALF)
+    assert functional.cosine_similarity(x, x, 0, 7e4).item() == 0
+    assert opweave.baddbmm(x[None, None], x[None, None, :1], x[None, None], beta=1e5).isinf().all()
+    for dtype, smallest in ((HALF, 1e-8), (HALF, 1e-50), (F32, 1e-50), (opweave.float64, 1e-320)):
+        x = pair(dtype).requires_grad_()
+        loss = functional.smooth_l1_loss(x, opweave.tensor([1, 4], dtype=dtype), reduction="none", beta=smallest)
+        loss.sum().backward()
+        assert (loss.tolist(), x.grad.tolist()) == ([0, 2], [0, -1])
+    x, zero = pair(F32).requires_grad_(), pair(F32) * 0
+    functional.smooth_l1_loss(x, zero, reduction="sum", beta=1.5).backward()
+    assert x.grad.tolist() == pytest.approx([1 / 1.5, 1])
+
+
+def test_nan_is_in_no_range():
+    x = pair(F32)
+    rows, nan = x.expand(2, 2), math.nan
+    for call, message in (
+        (lambda: opweave.isclose(x, x, rtol=nan), "rtol must be greater than or equal to zero"),
+        (lambda: opweave.allclose(x, x, atol=nan), "atol must be greater than or equal to zero"),
+        (lambda: opweave.renorm(rows, nan, 0, 1.0), "non-positive-norm not supported"),
+        (lambda: opweave.renorm(rows, 2, 0, nan), "expected maxnorm to be >= 0"),
+        (lambda: opweave.cdist(rows, rows, nan), "only supports non-negative p values"),
+        (lambda: opweave.pdist(rows, nan), "only supports non-negative p values"),
+        (lambda: functional.huber_loss(x, x, delta=nan), "non-positive values for delta"),
+        (lambda: functional.smooth_l1_loss(x, x, beta=nan), "negative values for beta"),
+        (lambda: functional.cosine_similarity(x, x, 0, nan), "eps must be non-negative, got: nan"),
+        (lambda: functional.cosine_similarity(x, x, 0, -1), "eps must be non-negative, got: -1"),
+        (lambda: functional.rrelu(x, nan, 1), "lower bound must be finite, got nan"),
+        (lambda: functional.rrelu(x, 0, math.inf), "upper bound must be finite, got inf"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            call()
