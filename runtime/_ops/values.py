@@ -10,7 +10,16 @@ from .._base.dtypes import EXPORTS
 from .._base.finfo import number_of_computation as number_of_computation
 from .._C import lib
 
-__all__ = ["check_values", "elements_of_storage", "holds", "is_meta", "is_narrow", "number_of_computation", "per_dimension", "wide"]
+__all__ = [
+    "check_values",
+    "elements_of_storage",
+    "holds",
+    "is_meta",
+    "is_narrow",
+    "number_of_computation",
+    "per_dimension",
+    "wide",
+]
 
 _NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 
