@@ -87,6 +87,7 @@ class Tensor(
 
     is_cuda = is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
     is_nested = is_sparse = is_sparse_csr = False
+    _wrapper_layout: layout = strided
 
     # Comparing elements with == must not take away the hash by identity.
     __hash__ = object.__hash__
@@ -118,8 +119,8 @@ class Tensor(
 
     @property
     def layout(self) -> layout:
-        """The storage scheme of the elements: always `strided`."""
-        return strided
+        """The storage scheme of the elements: `strided`, unless the tensor stands for others and was made with one."""
+        return self._wrapper_layout
 
     @property
     def ndim(self) -> int:

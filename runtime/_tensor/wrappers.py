@@ -20,7 +20,7 @@ from .._base.handles import same_view, shape_of, strides_of
 from .._base.tensor_class import Tensor
 from .._base.type_names import wrong_type
 from .._base.types import layout as layout_class
-from .._base.types import strided
+from .._base.types import sparse_coo, strided
 from .._C import lib
 from .._dispatch.torch_dispatch import dispatches, is_wrapper
 from .._handle import adopt
@@ -72,6 +72,7 @@ class WrapperMethods:
             cls (type): class derived from Tensor.
             size, strides, storage_offset: as other tensors say them; None: contiguous, from the beginning.
             dtype, device: None: the default dtype; the CPU.
+            layout (layout): what `layout` and `is_sparse` say; sizes, strides and device are kept as for others.
             requires_grad (bool): is a gradient asked for?
             dispatch_sizes_strides_policy (str): `sizes` or `strides` are what a property of the class says; the rest is
                 as given.
@@ -79,8 +80,8 @@ class WrapperMethods:
         Raises:
             TypeError: `cls` is not derived from Tensor, or has no `__torch_dispatch__`; an argument has another type.
             ValueError: the policy is unknown.
-            RuntimeError: sizes and strides do not make a tensor, or there is no such device.
-            NotImplementedError: the layout is not `strided`.
+            RuntimeError: sizes and strides do not make a tensor, there is an offset without strides, or there is no
+                such device.
         """
         _check_class(cls)
         if not dispatches(cls):
@@ -91,8 +92,8 @@ class WrapperMethods:
             )
         if not isinstance(layout, layout_class):
             raise wrong_type("_make_wrapper_subclass", "layout", "opweave.layout", layout)
-        if layout is not strided:
-            raise NotImplementedError(f"a tensor that stands for others has the layout strided, but got {layout}")
+        if storage_offset and strides is None:
+            raise RuntimeError("setting storage offset without stride not supported")
         chosen = get_default_dtype() if dtype is None else dtype
         if not isinstance(chosen, dtype_class):
             raise wrong_type("_make_wrapper_subclass", "dtype", "opweave.dtype", dtype)
@@ -102,6 +103,9 @@ class WrapperMethods:
         made = adopt(_handle(sizes, steps, storage_offset or 0, chosen.code), cls)
         if where is CPU:
             lib.storage_make_wrapper(made._h)
+        if layout is not strided:
+            made._wrapper_layout = layout
+            made.is_sparse = layout is sparse_coo
         return made.requires_grad_() if requires_grad else made
 
 
@@ -164,7 +168,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     handle = tensor._h
     geometry = tuple(shape_of(handle)), tuple(strides_of(handle)), lib.storage_offset(handle)
     where = META if is_meta(tensor) else CPU
-    arguments = (type(tensor), tensor.dtype, *geometry, strided, where, tensor.requires_grad)
+    arguments = (type(tensor), tensor.dtype, *geometry, tensor._wrapper_layout, where, tensor.requires_grad)
     state = getattr(tensor, "__dict__", None)
     return (_rebuild_wrapper, arguments, state) if state else (_rebuild_wrapper, arguments)
 

@@ -150,6 +150,16 @@ def test_facts():
     assert (empty.numel(), empty.storage_offset()) == (0, 2)
 
 
+def test_layouts_are_what_the_maker_says():
+    make = opweave.Tensor._make_wrapper_subclass
+    for layout in (opweave.sparse_coo, opweave.sparse_csr, opweave.strided):
+        x = make(LoggingTensor, (2, 3), layout=layout)
+        for each in (x, pickle.loads(pickle.dumps(x))):
+            assert (each.layout, each.is_sparse) == (layout, layout is opweave.sparse_coo)
+            assert (each.shape, each.stride(), each.numel()) == ((2, 3), (3, 1), 6)
+    assert make(LoggingTensor, (2,)).layout is opweave.strided
+
+
 REFUSED = [
     (lambda make: make(opweave.Tensor, (2,)), TypeError, "must define __torch_dispatch__"),
     (lambda make: make(int, (2,)), TypeError, "does not inherit from Tensor"),
@@ -162,7 +172,8 @@ REFUSED = [
     (lambda make: make(LoggingTensor, (2, 3), strides=(1,)), RuntimeError, "must match dimensionality of strides"),
     (lambda make: make(LoggingTensor, (2,), dtype=opweave.int64, requires_grad=True), RuntimeError, "floating point"),
     (lambda make: make(LoggingTensor, (2,), dispatch_sizes_strides_policy="x"), ValueError, "sizes_strides_policy"),
-    (lambda make: make(LoggingTensor, (2,), layout=opweave.sparse_coo), NotImplementedError, "layout strided"),
+    (lambda make: make(LoggingTensor, (2,), layout="sparse_coo"), TypeError, "'layout' must be"),
+    (lambda make: make(LoggingTensor, (2, 3), storage_offset=1), RuntimeError, "storage offset without stride"),
 ]
 
 
