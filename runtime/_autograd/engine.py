@@ -21,7 +21,7 @@ from .._C import lib
 from .._dispatch import profiling
 from .._handle import alias, excluded, fits, with_keys
 from . import anomaly_mode
-from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED
+from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED, settings
 from .hook_results import check_replaced, replaced
 from .node import ANY_DTYPE, AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
@@ -365,7 +365,7 @@ def _add(leaf: AccumulateGrad, variable: Any, grad: Any, own: bool) -> None:
         if recording:
             leaf.grad = grad if _lies_as(grad, variable) else _copy_as(grad, variable)
         else:
-            keeps = own and storage_uses(grad._h) == 1 and _lies_as(grad, variable)
+            keeps = own and storage_uses(grad._h) == 1 and (_lies_as(grad, variable) or _may_lie_otherwise(grad))
             leaf.grad = grad if keeps else _copy_as(grad, variable)
     elif recording or _is_sparse(leaf.grad):  # to which a dense gradient cannot be added in place
         leaf.grad = leaf.grad + grad
@@ -391,6 +391,11 @@ def _lies_as(grad: Any, variable: Any) -> bool:
     return own is strides or all(
         size == 1 or stride == wanted for size, stride, wanted in zip(grad.shape, own, strides, strict=True)
     )
+
+
+def _may_lie_otherwise(grad: Any) -> bool:
+    """True if leaves do not decide how gradients lie, and the elements of this one lie next to each other."""
+    return not settings.gradients_lie_as_leaves and bool(flags(grad._h) & _DENSE)
 
 
 def _copy_as(grad: Any, variable: Any) -> Any:

@@ -192,25 +192,24 @@ def is_inference_mode_enabled() -> bool:
     return bool(excluded() & _INFERENCE)
 
 
-class _Threads(threading.local):
-    may_be_others = True
+class _Settings(threading.local):
+    may_use_other_threads = True
+    gradients_lie_as_leaves = True
 
 
-_threads = _Threads()
+settings = _Settings()
+"""What the thread was told about its backward passes."""
 
 
-class set_multithreading_enabled(_Mode):  # noqa: N801 (PyTorch's name)
-    """Say whether backward passes may use threads of devices, at once; as a context manager, until its end.
-
-    Nodes always run on the thread that calls `backward`, as in torch for the CPU: this is a setting that can be read,
-    `is_multithreading_enabled()`. The operators of a pass use the threads of `set_num_threads`.
-    """
+class _Setting(_Mode):
+    """Changes a setting of the thread, at once; as a context manager, until its end."""
 
     __module__ = "opweave.autograd.grad_mode"
+    _name: str
 
     def __init__(self, mode: bool) -> None:
-        self.mode, self.prev = mode, _threads.may_be_others
-        _threads.may_be_others = mode
+        self.mode, self.prev = mode, getattr(settings, self._name)
+        setattr(settings, self._name, mode)
 
     def clone(self) -> Any:
         return type(self)(self.mode)
@@ -219,9 +218,38 @@ class set_multithreading_enabled(_Mode):  # noqa: N801 (PyTorch's name)
         pass
 
     def __exit__(self, *exception: object) -> None:
-        _threads.may_be_others = self.prev
+        setattr(settings, self._name, self.prev)
+
+
+class set_multithreading_enabled(_Setting):  # noqa: N801 (PyTorch's name)
+    """Say whether backward passes may use threads of devices, at once; as a context manager, until its end.
+
+    Nodes always run on the thread that calls `backward`, as in torch for the CPU: this is a setting that can be read,
+    `is_multithreading_enabled()`. The operators of a pass use the threads of `set_num_threads`.
+    """
+
+    __module__ = "opweave.autograd.grad_mode"
+    _name = "may_use_other_threads"
+
+
+class enforce_grad_layout_policy(_Setting):  # noqa: N801 (PyTorch's name)
+    """Say whether gradients lie in memory as their leaves do, at once; as a context manager, until its end.
+
+    Of a leaf whose elements lie next to each other a gradient has the strides, of others it is contiguous. Where that is
+    not enforced, a leaf keeps a gradient that nobody else can see as it lies, which saves a copy.
+    """
+
+    __module__ = "opweave.autograd.grad_mode"
+    _name = "gradients_lie_as_leaves"
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
+
+    def __call__(self, function: _Function) -> _Function:
+        self.__exit__()  # as a decorator it changes nothing but the calls
+        return self._decorated(function)
 
 
 def is_multithreading_enabled() -> bool:
     """Return what `set_multithreading_enabled` of this thread was told."""
-    return _threads.may_be_others
+    return settings.may_use_other_threads

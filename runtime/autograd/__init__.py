@@ -19,6 +19,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cann
     from .._autograd.backward_api import backward as backward
     from .._autograd.backward_api import grad as grad
     from .._autograd.grad_mode import enable_grad as enable_grad
+    from .._autograd.grad_mode import enforce_grad_layout_policy as enforce_grad_layout_policy
     from .._autograd.grad_mode import inference_mode as inference_mode
     from .._autograd.grad_mode import is_grad_enabled as is_grad_enabled
     from .._autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
@@ -48,6 +49,7 @@ _MODULES = {
     "is_anomaly_check_nan_enabled": ".._autograd.anomaly_mode",
     "no_grad": ".._autograd.grad_mode",
     "enable_grad": ".._autograd.grad_mode",
+    "enforce_grad_layout_policy": ".._autograd.grad_mode",
     "set_grad_enabled": ".._autograd.grad_mode",
     "inference_mode": ".._autograd.grad_mode",
     "is_grad_enabled": ".._autograd.grad_mode",

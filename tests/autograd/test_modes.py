@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import opweave as ow
@@ -83,6 +83,37 @@ def test_anomalies_are_found_while_they_are_looked_for() -> None:
         with pytest.warns(UserWarning, match="test_modes.py"), pytest.raises(RuntimeError, match="returned nan values"):
             y.backward()
     (x / x).sum().backward()
+
+
+def test_where_leaves_do_not_decide_how_gradients_lie() -> None:
+    p = ow.empty(2, 3, 4).permute(2, 0, 1).requires_grad_()
+    policy = ow.autograd.enforce_grad_layout_policy
+
+    def strides(compute: Callable[[], ow.Tensor]) -> tuple[int, ...]:
+        p.grad = None
+        compute().backward()
+        assert p.grad.shape == p.shape and (p.grad == 2).all()
+        return p.grad.stride()
+
+    def twice() -> ow.Tensor:
+        return (p * 2).sum()
+
+    assert strides(twice) == p.stride() == (1, 12, 4)
+    with policy(False):
+        assert strides(twice) == (6, 3, 1)
+        with policy():
+            assert strides(twice) == (1, 12, 4)
+        assert strides(lambda: p.sum() * 2) == (1, 12, 4)  # elements that are the same one are copied
+        own = ow.full((2, 3, 4), 2.0).permute(2, 0, 1).contiguous()
+        p.grad = None
+        p.backward(own)
+        assert p.grad.stride() == (1, 12, 4) and p.grad.data_ptr() != own.data_ptr()
+    decorated = policy(False)(lambda: strides(twice))
+    assert (strides(twice), decorated(), strides(twice)) == ((1, 12, 4), (6, 3, 1), (1, 12, 4))
+    mode = policy(False)
+    assert strides(twice) == (6, 3, 1)
+    mode.__exit__()
+    assert strides(twice) == (1, 12, 4)
 
 
 def test_threads_of_backward_passes_are_a_setting_of_the_thread() -> None:
