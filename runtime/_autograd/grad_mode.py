@@ -235,8 +235,8 @@ class set_multithreading_enabled(_Setting):  # noqa: N801 (PyTorch's name)
 class enforce_grad_layout_policy(_Setting):  # noqa: N801 (PyTorch's name)
     """Say whether gradients lie in memory as their leaves do, at once; as a context manager, until its end.
 
-    Of a leaf whose elements lie next to each other a gradient has the strides, of others it is contiguous. Where that is
-    not enforced, a leaf keeps a gradient that nobody else can see as it lies, which saves a copy.
+    A gradient has the strides of a leaf whose elements lie next to each other, and is contiguous otherwise. Where that
+    is not enforced, a leaf keeps a gradient that nobody else can see as it lies, which saves a copy.
     """
 
     __module__ = "opweave.autograd.grad_mode"
