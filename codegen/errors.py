@@ -14,8 +14,8 @@ from functools import total_ordering
 from typing import Literal
 
 SourceLines = Mapping[str, Sequence[str]]
-Severity = Literal["error", "hint"]
-"""A hint says what could be simpler; the file is right."""
+Severity = Literal["error", "hint", "note"]
+"""A hint says what could be simpler, a note what an author may not expect; the file is right."""
 
 # Longer lines and messages are shortened, so that the marked part can be seen.
 _WIDEST = 160
@@ -37,7 +37,7 @@ class Span:
 @total_ordering
 @dataclass(frozen=True)
 class Diagnostic:
-    """One mistake or hint, and its position. Diagnostics are ordered by file, position and text."""
+    """One mistake, hint or note, and its position. Diagnostics are ordered by file, position and text."""
 
     file: str
     line: int
@@ -68,7 +68,7 @@ class CodegenError(Exception):
 
 
 class Diagnostics:
-    """Collects mistakes and hints so that all are reported at once. It is true if there are any mistakes.
+    """Collects mistakes, hints and notes so that all are reported at once. It is true if there are any mistakes.
 
     Iteration yields them sorted and without duplicates: two rules may see the same mistake.
     """
@@ -82,6 +82,9 @@ class Diagnostics:
     def hint(self, span: Span, message: str, help: str | None = None) -> None:
         self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length, "hint"))
 
+    def note(self, span: Span, message: str, help: str | None = None) -> None:
+        self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length, "note"))
+
     def add(self, diagnostic: Diagnostic) -> None:
         self._found.add(diagnostic)
 
@@ -93,7 +96,7 @@ class Diagnostics:
 
     def raise_if_any(self, hints: bool = False) -> None:
         """Raises all if there is a mistake or, with `hints`, a hint."""
-        if self or (hints and self._found):
+        if self or (hints and any(each.severity == "hint" for each in self._found)):
             raise CodegenError(self._found)
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -107,7 +110,7 @@ class Diagnostics:
 
     @property
     def mistakes(self) -> int:
-        """The number of diagnostics that are no hints."""
+        """The number of diagnostics that are neither hints nor notes."""
         return sum(each.severity == "error" for each in self._found)
 
 

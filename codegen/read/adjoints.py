@@ -30,6 +30,9 @@ DEFAULT = DTYPE_CLASSES["floating"]
 """What the default dtype may be, which places are computed in where no tensor has another one."""
 
 
+NO_SECOND = "first derivatives are there; second ones raise an error"
+
+
 def name_of(operator: str, argument: str) -> str:
     """The operator that computes a gradient."""
     return f"{operator}_backward_{argument}"
@@ -71,13 +74,13 @@ def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) 
     yield replace(operator, derivatives=MappingProxyType(formulas))
     for name, parts in found.items():
         for terms, places in (each for part in parts for each in part.scattered):
-            yield from _terms(terms, formulas[name].source)
+            yield from _terms(terms, name, formulas[name].source, diagnostics)
             yield constant(places, formulas[name].source)
     alone = {name: each for name, parts in found.items() if (each := _only_gathered(operator, parts)) is not None}
     for name, parts in found.items():
         for part in parts:
             if part.gathered is not None:
-                yield from _differentiable(operator, body, name, part.gathered, alone)
+                yield from _differentiable(operator, body, name, part.gathered, alone, diagnostics)
 
 
 def _only_gathered(operator: Operator, parts: tuple[_Part, ...]) -> Operator | None:
@@ -230,7 +233,12 @@ def plain_call(operator: Operator, body: Compute, made: Operator, values: Mappin
 
 
 def _differentiable(
-    operator: Operator, body: Compute, target: str, made: Operator, adjoints: Mapping[str, Operator]
+    operator: Operator,
+    body: Compute,
+    target: str,
+    made: Operator,
+    adjoints: Mapping[str, Operator],
+    diagnostics: Diagnostics,
 ) -> Iterator[Operator]:
     """The operator of a gradient with derivatives of its own, and what they call."""
     assert isinstance(made.body, Compute)
@@ -251,7 +259,7 @@ def _differentiable(
         elif linear is not None and argument.name in adjoints and is_linear(linear, argument.name):
             text = _call(operator, body, adjoints[argument.name], argument.name, {GRAD: GRAD, target: "grad"})
         if text is None or not _known(text, made):
-            second = _gradient(made, made.body, argument.name)
+            second = _second(made, target, argument.name, source, diagnostics)
             text = _formula(made, made.body, second, argument.name)
             if not isinstance(second, NoAdjointError):
                 alone = _only_gathered(made, second)
@@ -284,14 +292,24 @@ def constant(made: Operator, source: Scalar) -> Operator:
     return replace(made, derivatives=MappingProxyType({name: Derivative("none", source) for name in names}))
 
 
-def _terms(made: Operator, source: Scalar) -> Iterator[Operator]:
+def _second(made: Operator, target: str, argument: str, source: Scalar, diagnostics: Diagnostics) -> _Made:
+    """The parts of a gradient of a gradient; where there is none that is noted."""
+    assert isinstance(made.body, Compute)
+    found = _gradient(made, made.body, argument)
+    if isinstance(found, NoAdjointError) and not isinstance(found, IndependentError):
+        message = f"the gradient by '{target}' has no derivative by '{argument}': {found}"
+        diagnostics.note(source.span, message, NO_SECOND)
+    return found
+
+
+def _terms(made: Operator, target: str, source: Scalar, diagnostics: Diagnostics) -> Iterator[Operator]:
     """The operator of terms with derivatives, and what they call."""
     assert isinstance(made.body, Compute)
     formulas: dict[str, Derivative] = {}
     further: list[Operator] = []
     for argument in made.inputs:
         if argument.name not in made.body.discrete:
-            second = _gradient(made, made.body, argument.name)
+            second = _second(made, target, argument.name, source, diagnostics)
             formulas[argument.name] = Derivative(_formula(made, made.body, second, argument.name), source)
             further += [] if isinstance(second, NoAdjointError) else _operators(second)
     yield replace(made, derivatives=MappingProxyType(formulas))

@@ -26,7 +26,7 @@ from ..model.operator import (
     Scan,
     grad_name,
 )
-from .adjoints import AUTO
+from .adjoints import AUTO, NO_SECOND
 from .internal import internal, listed, unused
 
 _DEPTH = 2
@@ -41,24 +41,27 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
     return _with_adjoint(operator, body, diagnostics, _DEPTH) if isinstance(body, Folding) else None
 
 
-def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics | None, depth: int) -> Iterator[Operator]:
+def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics, depth: int) -> Iterator[Operator]:
     targets = [name for name, each in operator.derivatives.items() if each.text == AUTO]
     if not targets:
         yield operator
         return
     made: list[Operator] = []
+    source, problem = operator.derivatives[targets[0]].source, "they are not known"
     formula = "none"
     if depth:
         try:
             made, formula = _Adjoint(operator, body, targets).made()
         except ExpressionError as error:
-            for each in error.all if diagnostics is not None else ():
-                place = each.place(operator.derivatives[targets[0]].source)
-                diagnostics.report(place, each.message, each.help)  # type: ignore[union-attr]
+            problem = error.message
+            for each in error.all if depth == _DEPTH else ():
+                diagnostics.report(each.place(source), each.message, each.help)
         except _TooManyError as error:
-            if diagnostics is not None:
-                span = operator.derivatives[targets[0]].source.span
-                diagnostics.report(span, str(error), "declare a formula, or 'none'")
+            problem = str(error)
+            if depth == _DEPTH:
+                diagnostics.report(source.span, problem, "declare a formula, or 'none'")
+        if not made and depth < _DEPTH:
+            diagnostics.note(source.span, f"there are no second derivatives: {problem}", NO_SECOND)
     joint = len(targets) > 1 and bool(made)
     text = formula if joint or not made else f"{formula}[0]"
     formulas = {
@@ -68,7 +71,7 @@ def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics | 
     yield replace(operator, derivatives=MappingProxyType(formulas))
     for other in made:
         assert isinstance(other.body, Folding)
-        yield from _with_adjoint(other, other.body, None, depth - 1)
+        yield from _with_adjoint(other, other.body, diagnostics, depth - 1)
 
 
 class _TooManyError(ValueError):

@@ -23,7 +23,7 @@ from ..model.operator import (
     Rows,
 )
 from ..model.rows_adjoint import adjoint, saved_values
-from .adjoints import AUTO
+from .adjoints import AUTO, NO_SECOND
 from .internal import internal, listed, unused
 
 _DEPTH = 2
@@ -35,7 +35,7 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
     return _with_adjoint(operator, operator.body, diagnostics, _DEPTH) if isinstance(operator.body, Rows) else None
 
 
-def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics | None, depth: int) -> Iterator[Operator]:
+def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics, depth: int) -> Iterator[Operator]:
     targets = [name for name, each in operator.derivatives.items() if each.text == AUTO]
     if not targets:
         yield operator
@@ -48,11 +48,13 @@ def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics | Non
         try:
             made, formula = _made(operator, body, targets)
         except ExpressionError as error:
-            for each in error.all if diagnostics is not None else ():
-                diagnostics.report(each.place(body.outputs[0][1].source), each.message, each.help)  # type: ignore[union-attr]
-            problem = ""
-    if made is None and diagnostics is not None and problem:
+            for each in error.all if depth == _DEPTH else ():
+                diagnostics.report(each.place(body.outputs[0][1].source), each.message, each.help)
+            problem = error.message if depth < _DEPTH else ""
+    if made is None and depth == _DEPTH and problem:
         diagnostics.report(source.span, problem, "declare a formula, or 'none'")
+    elif made is None and depth:
+        diagnostics.note(source.span, f"there are no second derivatives: {problem}", NO_SECOND)
     joint = len(targets) > 1 and made is not None
     text = formula if joint or made is None else f"{formula}[0]"
     formulas = {
@@ -62,7 +64,7 @@ def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics | Non
     yield replace(operator, derivatives=MappingProxyType(formulas))
     if made is not None:
         assert isinstance(made.body, Rows)
-        yield from _with_adjoint(made, made.body, None, depth - 1)
+        yield from _with_adjoint(made, made.body, diagnostics, depth - 1)
 
 
 def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator | None, str]:

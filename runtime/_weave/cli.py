@@ -135,8 +135,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _weave(options: argparse.Namespace) -> None:
+    from ..codegen.errors import Diagnostics, render
     from .weave import WeaveError, weave
 
+    hints = Diagnostics()
     try:
         with progress_bar() as progress:
             woven = weave(
@@ -146,9 +148,12 @@ def _weave(options: argparse.Namespace) -> None:
                 force=options.force,
                 all_levels=options.all_levels,
                 progress=progress,
+                hints=hints,
             )
     except WeaveError as error:
         raise _CommandError(str(error)) from None
+    if len(hints):
+        print(render(hints))
     count = f"{len(woven.operators)} operator{'s' if len(woven.operators) != 1 else ''}"
     if woven.rebuilt:
         print(f"wove {woven.name}: {count} in {woven.seconds:.1f} s, in {woven.folder}")

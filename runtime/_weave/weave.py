@@ -55,12 +55,13 @@ def weave(
     force: bool = False,
     all_levels: bool = False,
     progress: Progress | None = None,
+    hints: Diagnostics | None = None,
 ) -> Woven:
     """Weaves the operators declared in the file `yaml` into the package `name` (default: the file's own) in `out`.
 
     It is compiled for the instruction-set level of this process, or for `all_levels`. Nothing is done when the package
     is up to date, unless `force`. `progress` is called with the number of steps done, that of all steps, and what was
-    done. Raises WeaveError.
+    done. `hints` and notes about the file are added where it is read. Raises WeaveError.
     """
     began = time.perf_counter()
     path = Path(yaml)
@@ -80,7 +81,7 @@ def weave(
             wanted = _Wanted(tuple(toolchain.configured().levels) if all_levels else (levels.own(),), force, progress)
             known = stamps.up_to_date(folder, stamps.fingerprint_of(text, name))
             if known is None or force:
-                operators, rebuilt = _weave(path, text, name, folder, wanted), True
+                operators, rebuilt = _weave(path, text, name, folder, wanted, hints), True
             else:
                 operators, rebuilt = known.operators, _add_levels(path, folder, known, wanted)
     except OSError as error:
@@ -173,11 +174,13 @@ def _is_foreign_module(name: str, out: Path) -> bool:
 # ---- doing it ----------------------------------------------------------------------------------------------
 
 
-def _weave(yaml: Path, text: bytes, name: str, folder: Path, wanted: _Wanted) -> tuple[str, ...]:
+def _weave(
+    yaml: Path, text: bytes, name: str, folder: Path, wanted: _Wanted, hints: Diagnostics | None
+) -> tuple[str, ...]:
     from ..codegen.emit import backward, kernels, registry
 
     # Generated text calls the declarations by their name alone, so that it is the same wherever they lie.
-    operators = tuple(replace(operator, file=yaml.name) for operator in read(yaml, name))
+    operators = tuple(replace(operator, file=yaml.name) for operator in read(yaml, name, hints))
     wanted.progress(0, 1, f"{len(operators)} operators")
     emitted = {each.name: kernels.emit(each) for each in (*operators, *backward.operators(operators))}
     sources = {operator: source for operator, source in emitted.items() if source is not None}
