@@ -75,6 +75,7 @@ _LAZY_MODULES = (
     "func",
     "functional",
     "futures",
+    "fx",
     "hub",
     "jit",
     "library",
