@@ -53,7 +53,7 @@ def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics, dept
             problem = error.message if depth < _DEPTH else ""
     if made is None and depth == _DEPTH and problem:
         diagnostics.report(source.span, problem, "declare a formula, or 'none'")
-    elif made is None and depth:
+    elif made is None and 0 < depth < _DEPTH:
         diagnostics.note(source.span, f"there are no second derivatives: {problem}", NO_SECOND)
     joint = len(targets) > 1 and made is not None
     text = formula if joint or made is None else f"{formula}[0]"
