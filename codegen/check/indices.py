@@ -26,7 +26,8 @@ from ..model.parts import End
 from ..model.places import OUTSIDE
 from ..model.recurrence import order
 from ..model.rounds import Rounds
-from . import rounds
+from ..read.rounds import loop_of
+from . import elements
 from .places import combined
 from .reductions import end_of, joined, start_of
 from .samples import Array
@@ -150,7 +151,9 @@ class _Call:
 
         tensors = {each.name: term for each, term in zip(found.terms, terms, strict=True)}
         numbers = {name: np.array(_integer(tree, self.integers), np.int64) for name, tree in found.integers.items()}
-        return rounds.results(found.loop, tensors, {**self.numbers, **numbers}, self.dtype)
+        loop = loop_of(self.operator, found)
+        numbers = {each.name: {**self.numbers, **numbers}[each.name] for each in loop.params}
+        return elements.results(loop, found.loop, tensors, numbers, self.dtype)
 
     def _combined(self, batch: tuple[int, ...], index: int, terms: Array, env: Mapping[str, Array]) -> Array:
         """The terms where they belong."""

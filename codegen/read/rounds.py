@@ -49,7 +49,7 @@ def _refusals(operator: Operator, body: Compute) -> Iterator[tuple[str, str]]:
 
 
 def _made(operator: Operator, body: Compute, rounds: Rounds) -> Iterator[Operator]:
-    terms, loop = _terms(operator, body), _loop(operator, body, rounds)
+    terms, loop = _terms(operator, body), loop_of(operator, rounds)
     taken = {each.name for each in (*operator.schema.arguments, *loop.schema.arguments)}
     dtype, line = in_dtype_of_computation(operator, body, taken)
     lets = dict(body.let)
@@ -91,7 +91,8 @@ def _terms(operator: Operator, body: Compute) -> Operator:
     )
 
 
-def _loop(operator: Operator, body: Compute, rounds: Rounds) -> Operator:
+def loop_of(operator: Operator, rounds: Rounds) -> Operator:
+    """The elementwise operator of the loop."""
     loop = rounds.loop
     assert loop.iterate is not None
     parts = [*dict(loop.iterate.state).values(), loop.iterate.times, *loop.iterate.rounds, *loop.cases[0][1]]
@@ -101,7 +102,9 @@ def _loop(operator: Operator, body: Compute, rounds: Rounds) -> Operator:
     arguments += [f"int {each}" for each in rounds.integers]
     returns = ", ".join(f"Tensor {each.name}" for each in operator.schema.returns)
     source = next((each.source for each in operator.derivatives.values() if each.text == AUTO), None)
-    derivative = Derivative(AUTO, source) if source is not None else Derivative("none", scalar_of("none", body.span))
+    derivative = (
+        Derivative(AUTO, source) if source is not None else Derivative("none", scalar_of("none", operator.span))
+    )
     return internal(
         operator,
         f"{operator.name}_rounds({', '.join(arguments)}) -> {f'({returns})' if len(loop.own) > 1 else 'Tensor'}",

@@ -214,12 +214,12 @@ def _with_functions_apart(formula: str) -> str:
 
 def _after_rounds(operator: Operator, body: Elementwise, *arguments: Any) -> Any:
     """The results of a loop for each element, whose own gradients are not tried."""
-    from ..codegen.check import rounds
+    from ..codegen.check import elements
     from ..codegen.dtypes import FLOAT64
 
     given = {each.name: _array(value) for each, value in zip(operator.schema.arguments, arguments, strict=True)}
     tensors = {each.name: given.pop(each.name) for each in operator.inputs}
-    values = tuple(from_numpy(each.copy()) for each in rounds.results(body, tensors, given, FLOAT64))
+    values = tuple(from_numpy(each.copy()) for each in elements.results(operator, body, tensors, given, FLOAT64))
     return values if len(values) > 1 else values[0]
 
 

@@ -53,11 +53,12 @@ for threads in (1, 4):
     ow.set_num_threads(threads)
     assert ow.equal(ops.anomalies(eccentricity, period, time), angle)
 
-flows = ow.tensor([[-100.0, 60, 60, 0], [-100, 10, 10, 110]], dtype=ow.float64, requires_grad=True)
-rate = ops.rate_of_return(flows)
-worth = (flows * (1 + rate[:, None]) ** -ow.arange(4)).sum(-1)
-assert worth.abs().max() < 1e-12 and abs(rate[1] - 0.1) < 1e-12
-check(ops.rate_of_return, flows)
+field, couplings = drawn(-1, 1, 2, 5), drawn(-0.5, 0.5, 5, 5)
+want = np.zeros((2, 5))
+for rounds in range(4):
+    assert np.allclose(ops.magnetization(field, couplings, rounds=rounds).detach().numpy(), want, rtol=1e-13)
+    want = np.tanh(field.detach().numpy() + want @ couplings.detach().numpy().T)
+check(ops.magnetization, drawn(-1, 1, 2, 3), drawn(-0.5, 0.5, 3, 3))
 raises(RuntimeError, "", ops.escapes, ow.tensor(left), ow.tensor(top), -1, 2)
 """
 
