@@ -162,6 +162,7 @@ def _separate(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
     rest = args[place:]
     if types.startswith("int"):
         is_first = bool(rest) and READERS["int"](rest[0]) is not WRONG
+        is_first = is_first or (len(rest) > 1 and takes_part(rest[0]))
         if len(rest) > 1 and not is_first:
             raise TypeError(f"{op.name}() takes 1 positional argument but {len(rest)} were given")
         return (*args[:place], rest) if is_first else args

@@ -71,6 +71,17 @@ def _recorder(function: Callable[..., Any]) -> Any:
     return _recorders[id(function)]
 
 
+@functools.cache
+def _public_recorders(module: str) -> dict[str, Any]:
+    """By name, what records the calls of functions of a module of the package."""
+    return {name: _recorder(function) for name, function in public_functions()[module].items()}
+
+
+@functools.cache
+def _public_identities() -> frozenset[int]:
+    return frozenset(id(each) for functions in public_functions().values() for each in functions.values())
+
+
 class Patches:
     """A block in which functions are replaced by what records their calls.
 
@@ -81,18 +92,19 @@ class Patches:
 
     def __init__(self, modules: Iterable[ModuleType], functions: Iterable[Callable[..., Any]]) -> None:
         self._modules = list(modules)
-        self._recorded = {id(each) for each in functions}
+        self._recorded = {id(each) for each in functions} | _public_identities()
         self._looked_at: set[int] = set()
         self._before: list[Callable[[], Any]] = []
 
     def __enter__(self) -> Patches:
         try:
             for name, functions in public_functions().items():
+                # There are a thousand of them: those of a module are replaced together.
                 names = vars(sys.modules[f"{_PACKAGE}.{name}".rstrip(".")])
-                self._recorded.update(map(id, functions.values()))
-                for each, function in functions.items():
-                    if names.get(each) is function:
-                        self._replace(names, each)
+                before = {each: function for each, function in functions.items() if names.get(each) is function}
+                self._before.append(functools.partial(names.update, before))
+                recorders = _public_recorders(name)
+                names.update({each: recorders[each] for each in before})
             for module in self._modules:
                 public = {each: value for each, value in vars(module).items() if each[0] != "_" and callable(value)}
                 self._recorded.update(id(value) for value in public.values() if not isinstance(value, type))

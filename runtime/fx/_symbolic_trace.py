@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 import math
+import operator
 import os
 import threading
 import traceback
@@ -23,7 +24,7 @@ from ._patches import Patches, original_of, wrap
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Argument, Node, Target, has_side_effect
-from .proxy import ParameterProxy, Proxy, TraceError
+from .proxy import ParameterProxy, Proxy, TraceError, proxy_among
 
 __all__ = ["PH", "GraphAppendingTracer", "PHBase", "Scope", "Tracer", "TracerBase", "symbolic_trace", "wrap"]
 
@@ -498,6 +499,24 @@ _lock = threading.RLock()
 """Classes and modules are changed while a program is traced: there is one at a time."""
 
 
+# Methods whose arguments tell which of several forms is meant, so that they do not ask the classes of these.
+_METHODS_OF_TENSORS = ("__getitem__", "to")
+
+
+def _recording_method(name: str) -> Callable[..., Any]:
+    method = getattr(Tensor, name)
+
+    def recording(self: Any, *args: Any, **kwargs: Any) -> Any:
+        proxy = proxy_among((args, kwargs))
+        if proxy is None:
+            return method(self, *args, **kwargs)
+        if name == "__getitem__":
+            return proxy.tracer.create_proxy("call_function", operator.getitem, (self, *args), {})
+        return proxy.tracer.create_proxy("call_method", name, (self, *args), kwargs)
+
+    return recording
+
+
 @contextmanager
 def _running(tracer: Tracer, function: Any) -> Iterator[None]:
     with _lock, Patches(tracer._autowrap_modules, tracer._autowrap_functions) as patches:
@@ -520,6 +539,8 @@ def _running(tracer: Tracer, function: Any) -> Iterator[None]:
                 return value
             return tracer.getattr(name, value, tracer._parameter_proxies)
 
+        for name in _METHODS_OF_TENSORS:
+            patches.set_attribute(Tensor, name, _recording_method(name))
         patches.set_attribute(Module, "__call__", traced_call)
         patches.set_attribute(Module, "__getattr__", traced_read)
         patches.look_at(_globals_of(function))

@@ -153,6 +153,26 @@ def test_functions_found_before_tracing_record_themselves():
     assert ow.equal(module(ow.tensor([-1.0, 2.0])), ow.tensor([1.0, 3.0, 1.0, 3.0]))
 
 
+def test_methods_of_tensors_with_traced_arguments():
+    table, before = ow.arange(12.0).view(4, 3), [getattr(ow.Tensor, name) for name in ("__getitem__", "to")]
+
+    def program(x):
+        rows = x.shape[0]
+        return (
+            table.view(rows, -1),
+            table[:, :rows],
+            table[x],
+            table.to(x.device),
+            table.expand(rows, -1, -1),
+            table + x,
+        )
+
+    module = fx.symbolic_trace(program)
+    x = ow.tensor([1, 0, 2])
+    assert all(ow.equal(got, wanted) for got, wanted in zip(module(x), program(x), strict=True))
+    assert [getattr(ow.Tensor, name) for name in ("__getitem__", "to")] == before
+
+
 def test_stars_defaults_and_unpacking():
     def program(first, /, *args, **named):
         a, b = first
