@@ -30,6 +30,25 @@ if TYPE_CHECKING:
 
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
 """What a generator of values is reduced by."""
+_MEAN, _SQUARES = "sum(value for i in range(n)) / n", "sum((value - mean) ** 2 for i in range(n)) / n"
+_IN_ORDER = "rows have an order, by the keys 'rows' and 'sorted'"
+_FOREIGN_REDUCTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("mean", "average", "avg"), f"it is {_MEAN}, and {{mean: value}} of places"),
+    **dict.fromkeys(("var", "variance"), f"it is {_SQUARES}, with the name 'mean' in 'let'"),
+    **dict.fromkeys(("std", "stdev"), f"it is sqrt({_SQUARES}), with the name 'mean' in 'let'"),
+    "norm": "it is sqrt(sum(value ** 2 for i in range(n)))",
+    "logsumexp": "it is top + log(sum(exp(value - top) for i in range(n))), with the maximum 'top' in 'let'",
+    "softmax": "it is exp(x[i] - top) / total, with the maximum 'top' and the sum 'total' in 'let'",
+    **dict.fromkeys(("count", "count_nonzero", "len"), "it is sum(condition for i in range(n))"),
+    **dict.fromkeys(("product", "mul"), "it is called 'prod' here"),
+    **dict.fromkeys(("amax", "maximum"), "it is called 'max' here"),
+    **dict.fromkeys(("amin", "minimum"), "it is called 'min' here"),
+    **dict.fromkeys(("median", "quantile", "sort", "sorted", "argsort", "topk"), _IN_ORDER),
+    **dict.fromkeys(
+        ("cumsum", "cumprod", "accumulate"), "it is 'value[i]: value[i - 1] + x[i]' and an 'outside' of value"
+    ),
+}
+"""What reductions of other languages are here."""
 POSITIONS = frozenset(("argmax", "argmin"))
 """Reductions whose value is where the element stands, counted through the ranges, the last of which runs fastest."""
 SHAPE = ".shape"
@@ -280,9 +299,10 @@ class _IndexReader(Reader):
             help = {"max": "of two numbers it is maximum(a, b)", "min": "of two numbers it is minimum(a, b)"}
             example = f"{called.id}(value for i in range(n))"
             return self._wrong(f"'{called.id}' reduces a generator", span, help.get(called.id, example))
-        if called.id == "mean":
-            example = "sum(value for i in range(n)) / n"
-            return self._wrong("unknown reduction 'mean'", span, f"it is {example}, and {{mean: value}} of places")
+        is_reduction = any(isinstance(each, ast.GeneratorExp) for each in node.args) or called.id == "mean"
+        if called.id not in self.functions and is_reduction:
+            known = f"reductions: {', '.join(REDUCTIONS)}"
+            return self._wrong(f"unknown reduction '{called.id}'", span, _FOREIGN_REDUCTIONS.get(called.id, known))
         if called.id in random.FUNCTIONS and not node.keywords:
             if len(node.args) < 2:
                 return self._wrong(f"'{called.id}' takes a key and positions", span, f"{called.id}(key, y, x)")
@@ -332,7 +352,9 @@ class _IndexReader(Reader):
             bounds = [self.read(each) for each in call.args]
         else:
             place = self.source.span(node.iter)
-            self._wrong("a variable runs over a range", place, "range(stop) or range(first, stop)")
+            steps = is_range and isinstance(call, ast.Call) and len(call.args) == 3
+            help = "range(first, stop) has no step: multiply, x[2 * i] for i in range(n // 2)"
+            self._wrong("a variable runs over a range", place, help if steps else "range(stop) or range(first, stop)")
         name = self.atoms.own(word)
         self.names = (*(self.names or ()), word)  # also where the range is wrong, as one mistake is enough
         self.bound = {**self.bound, word: name}

@@ -65,6 +65,24 @@ _MEANT = {
     "bool": "a condition is x != 0",
     "int": "trunc(x) drops the fraction",
     **dict.fromkeys(("sum", "mean", "prod", "any", "all", "argmax", "argmin"), _SUMMED),
+    **{
+        name: f"write {text}"
+        for name, text in {
+            "silu": "x * sigmoid(x)",
+            "swish": "x * sigmoid(x)",
+            "gelu": "0.5 * x * erfc(-x * sqrt(0.5))",
+            "leaky_relu": "x if x > 0 else 0.01 * x",
+            "elu": "x if x > 0 else expm1(x)",
+            "mish": "x * tanh(log1p(exp(x)))",
+            "heaviside": "1 if x > 0 else 0",
+            "logit": "log(x / (1 - x))",
+        }.items()
+    },
+    **dict.fromkeys(
+        ("softmax", "log_softmax", "normalize", "layer_norm"),
+        "a row has keys of its own, 'rows'; over indices write exp(x - top) / total, with 'top' and 'total' in 'let'",
+    ),
+    **dict.fromkeys(("dot", "matmul", "inner"), "over indices write sum(a[i, k] * b[k, j] for k in range(n))"),
     **dict.fromkeys(("rand", "randn", "random", "uniform", "normal"), _DRAWN),
 }
 """What is meant by functions of other languages that there is none for."""

@@ -62,6 +62,35 @@ def test_help(tmp_path: Path, text: str, help: str) -> None:
     assert [each.help for each in mistakes(tmp_path, text)] == [help]
 
 
+WORDS = {
+    "silu(self[y])": "write x * sigmoid(x)",
+    "gelu(self[y])": "write 0.5 * x * erfc(-x * sqrt(0.5))",
+    "average(self[y, x] for x in range(3))": "it is sum(value for i in range(n)) / n, and {mean: value} of places",
+    "norm(self[y, x] for x in range(3))": "it is sqrt(sum(value ** 2 for i in range(n)))",
+    "count(self[y, x] > 0 for x in range(3))": "it is sum(condition for i in range(n))",
+    "median(self[y, x] for x in range(3))": "rows have an order, by the keys 'rows' and 'sorted'",
+    "product(self[y, x] for x in range(3))": "it is called 'prod' here",
+    "frobnicate(self[y, x] for x in range(3))": "reductions: sum, prod, max, min, any, all, argmax, argmin",
+    "sum(self[x] for x in range(0, 6, 2))": "range(first, stop) has no step: multiply, x[2 * i] for i in range(n // 2)",
+}
+
+
+def test_words_of_other_languages_have_one_answer(tmp_path: Path) -> None:
+    for text, help in WORDS.items():
+        assert [each.help for each in mistakes(tmp_path, entry(f"compute:\n    value[y]: {text}"))] == [help], text
+
+
+def test_formulas_that_messages_give_are_right(tmp_path: Path) -> None:
+    for name in ("silu", "gelu", "leaky_relu", "elu", "mish", "heaviside", "logit"):
+        (mistake,) = mistakes(tmp_path, entry(f"elementwise: {name}(self)"))
+        assert mistake.help is not None
+        formula = mistake.help.removeprefix("write ")
+        (tmp_path / "ops.yaml").write_text(
+            entry(f"elementwise: {formula}", "f(Tensor x) -> Tensor", "  dtypes: floating\n")
+        )
+        library.read(tmp_path / "ops.yaml")
+
+
 @pytest.mark.parametrize(
     "text",
     [

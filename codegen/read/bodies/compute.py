@@ -44,7 +44,7 @@ FOREIGN_RULES = {
     **dict.fromkeys(("mirror", "reflect_101", "reflect101"), "reflect"),
     **dict.fromkeys(("edge", "replicate", "clamp", "border", "clip"), "nearest"),
     **dict.fromkeys(("circular", "periodic", "torus", "cyclic", "grid-wrap"), "wrap"),
-    **dict.fromkeys(("zeros", "zero", "constant"), "0"),
+    **dict.fromkeys(("zeros", "zero", "constant", "zero-padding", "zero_padding"), "0"),
     **dict.fromkeys(("ignore", "drop", "none"), "skip"),
     "raise": "error",
 }
