@@ -204,7 +204,8 @@ def _check(options: argparse.Namespace) -> None:
         raise _CommandError(str(error)) from None
     if len(hints):
         print(render(hints))
-    print(f"{options.file}: {len(operators)} operator{'s' if len(operators) != 1 else ''}, no mistakes")
+    count = sum(not each.derived for each in operators)
+    print(f"{options.file}: {count} operator{'s' if count != 1 else ''}, no mistakes")
 
 
 def _is_installed_file(file: Path) -> bool:

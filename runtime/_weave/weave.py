@@ -42,6 +42,7 @@ class Woven:
     name: str
     folder: Path
     operators: tuple[str, ...]
+    """Those that the package exports, without what their gradients call."""
     seconds: float
     rebuilt: bool
     """False when nothing had changed since the package was woven."""
@@ -186,7 +187,7 @@ def _weave(
     sources = {operator: source for operator, source in emitted.items() if source is not None}
     fingerprint = stamps.fingerprint_of(text, name)
     stem = stamps.stem_of(fingerprint) if sources else None
-    stamp = Stamp(fingerprint, tuple(operator.name for operator in operators))
+    stamp = Stamp(fingerprint, tuple(operator.name for operator in operators if not operator.internal))
     with ExitStack() as cleaning:
         with _blaming_temporary_files():
             built = Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="opweave-")))
@@ -242,7 +243,9 @@ def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: P
     _write(built / "_derivatives.py", derivatives.emit(operators, source, "_derivatives.py", package))
     _write(built / "__init__.pyi", stubs.emit(operators, source, "__init__.pyi", name))
     _write(built / "py.typed", "")
-    summary = "".join(f"    {operator.name}: {operator.doc.splitlines()[0]}\n" for operator in operators)
+    summary = "".join(
+        f"    {operator.name}: {operator.doc.splitlines()[0]}\n" for operator in operators if not operator.internal
+    )
     text = f"Operators woven by opweave from {yaml.name}; importing adds their methods to opweave.Tensor.\n\n{summary}"
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     _write(built / "__init__.py", f'"""{text}"""\n\n{_IMPORTS}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,12 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 def run(woven: Woven, code: str) -> None:
     python("-c", HEAD + code, cwd=woven.folder.parent)
+
+
+def test_a_package_names_the_operators_that_it_exports(woven: Woven) -> None:
+    """Those of gradients are none that it exports."""
+    assert woven.operators == tuple(re.findall(r"^- func: (\w+)", ENTRIES, re.MULTILINE))
+    run(woven, f"assert sorted(ops.__all__) == sorted({woven.operators})")
 
 
 def test_gradients_through_a_sum_that_they_use(woven: Woven) -> None:
