@@ -127,7 +127,7 @@ class Patches:
             return
         self._looked_at.add(id(names))
         for name, value in list(names.items()):
-            if id(value) in self._recorded and name[0] != "_":
+            if id(value) in self._recorded:
                 self._replace(names, name)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ import threading
 
 import opweave as ow
 import pytest
-from opweave import fx, nn
+from opweave import _assert, fx, nn
 from opweave.nn import functional
 
 
@@ -136,6 +136,19 @@ def test_what_is_recorded_as_a_call():
     assert {"looped", "len_1", "sqrt", "softmax", "interpolate"} <= set(names)
     x = ow.arange(4.0)
     assert module(x).item() == pytest.approx(program(x).item())
+
+
+def test_assertions_are_calls():
+    def program(x):
+        height = x.shape[0]
+        _assert(height == 2, f"{height}")
+        return x
+
+    module = fx.symbolic_trace(program)
+    assert not module.graph.eliminate_dead_code()
+    assert module(ow.ones(2)) is not None
+    with pytest.raises(AssertionError):
+        module(ow.ones(3))
 
 
 def test_functions_found_before_tracing_record_themselves():
