@@ -7,8 +7,8 @@ from dataclasses import replace
 from math import prod
 
 from ...dtypes import BOOL, DType
-from ...expr import Apply, Expr, Name, names, parse
-from ...expr.affine import ZERO, Affine
+from ...expr import Apply, Expr, Literal, Name, names, parse
+from ...expr.affine import ONE, ZERO, Affine
 from ...expr.atoms import Fold, Range, Read
 from ...expr.indexed import POSITIONS, conjuncts
 from ...expr.kernel_text import TARGET, emit_tree, variable
@@ -163,8 +163,8 @@ class Loops(Inside):
         inner: list[Node] = list(self._term(group, tuple(searches.values())))
         self.computed, self.same = around  # what is computed within the loops is not there behind them
         self.computed |= {*group, *self.same}
-        for bounds in reversed(fold.ranges):
-            inner = [self._loop(bounds, inner)]
+        for place in reversed(range(len(fold.ranges))):
+            inner = [self._loop(fold.ranges[place], inner, tuple(self._narrowing(group, fold.ranges, place)))]
         yield from inner
         if self.lane_range is not None:
             for name, each in group.items():
@@ -182,15 +182,54 @@ class Loops(Inside):
             if not varies and self.body.cannot_fail(fold):
                 yield Name(name)
 
-    def _loop(self, bounds: Range, inner: Sequence[Node]) -> Loop | Strips:
+    def _narrowing(self, group: Mapping[str, Fold], ranges: Sequence[Range], place: int) -> Iterator[tuple[str, ...]]:
+        """What cuts a range to the integers at which elements are inside in some lane, where all others count for
+        nothing: the factor, the least and the greatest of what is added in all lanes, and the size."""
+        bounds, unknown = ranges[place], {each.name for each in ranges[place + 1 :]}
+        unknown |= {self.body.names[-2]} if self.rows > 1 else set()
+        is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
+        if is_known or bounds.name in self.body.ragged or bounds == self.lane_range:
+            return
+        if any(each.reduction in POSITIONS for each in group.values()):
+            return  # which count the steps
+        for name, read in self._atoms_of([each.value for each in group.values()]):
+            if not isinstance(read, Read) or not self._is_left_out(name, read, group):
+                continue
+            indices = [self.body.index(each) for each in read.indices]
+            if any(each.affine is None for each in indices):
+                continue
+            for dim, each in enumerate(indices):
+                if self.body.is_sure(read, dim) or each.divisor != ONE or not each.uses(bounds.name):
+                    continue
+                assert each.affine is not None
+                if unknown & {*each.affine.variables} or self.body.is_ragged(each):
+                    continue
+                rest = Affine(tuple(pair for pair in each.affine.factors if pair[0] != bounds.name), each.affine.rest)
+                least = greatest = self._affine_sum(rest)
+                if self.lane is not None and each.uses(self.lane.name):
+                    step = self._factor(each)
+                    least = f"{least} + ow_least({step}, 0, n - 1)"
+                    greatest = f"{greatest} + ow_greatest({step}, 0, n - 1)"
+                factor = self._integer(each.affine.factor(bounds.name))
+                yield factor, least, greatest, f"size_{read.tensor}_{dim}"
+
+    def _loop(self, bounds: Range, inner: Sequence[Node], narrowing: Sequence[tuple[str, ...]] = ()) -> Loop | Strips:
         name, first, stop = variable(bounds.name), self._integer(bounds.first), self._integer(bounds.stop)
         if bounds == self.lane_range:
             assert self.lane is not None
             return Strips(self.lane.start, first, stop, tuple(inner))
+        own_first, own_stop = f"first_{name}", f"end_{name}"
+        if narrowing:
+            # An index is inside in some lane where its greatest value is not below 0 and its least one below the size.
+            cuts = [
+                f"ow_cut(&{own_first}, &{own_stop}, {factor}, {greatest}, {least}, {size});"
+                for factor, least, greatest, size in dict.fromkeys(narrowing)
+            ]
+            before = [f"int64_t {own_first} = {first}, {own_stop} = {stop};", f"if (!inside) {{ {' '.join(cuts)} }}"]
+            return Loop(name, own_first, own_stop, tuple(inner), tuple(before))
         if bounds.name not in self.body.ragged:
             return Loop(name, first, stop, tuple(inner))
         data = self._elements([bounds.first, bounds.stop], False)
-        own_first, own_stop = f"first_{name}", f"end_{name}"
         before = [*data.before, *data.statements]
         before += [*self._found(bounds.first, own_first, None), *self._found(bounds.stop, own_stop, None)]
         # A range whose end no integer holds is not empty because of that.
