@@ -181,3 +181,10 @@ value[x]: sum(both for i in range(2) for j in range(1, 3)) + own + sum(weight fo
     assert computed(tmp_path, "Tensor self", body, {"self": SIGNAL}) == [
         6 * each + 6 + 3 * each + each for each in SIGNAL
     ]
+
+
+def test_floating_numbers_made_of_sizes_keep_their_fractions(tmp_path: Path) -> None:
+    """What is the same in the whole call is computed once where it is an integer."""
+    body = "value[i]: self[i] * (0.5 * self.size(0)) / sqrt(1.0 * self.size(0))\ndtype: float64"
+    got = computed(tmp_path, "Tensor self", body, {"self": np.ones(3)})
+    np.testing.assert_allclose(got, [1.5 / 3**0.5] * 3)

@@ -432,10 +432,10 @@ class Reader:
             return None
 
     def _hoisted(self, tree: Expr) -> Expr:
-        """The expression with what is the same in the whole call replaced by names."""
+        """The expression with the integers that are the same in the whole call replaced by names."""
         if names(tree):
             geometry = self._uniform(tree)
-            if geometry is not None and not geometry.dtype.is_list:
+            if geometry is not None and (geometry.dtype.is_integer or geometry.dtype.is_bool):
                 return Name(self._slot(geometry), span=tree.span)
         if isinstance(tree, Apply):
             return Apply(tree.function, tuple(map(self._hoisted, tree.args)), span=tree.span)
