@@ -9,10 +9,11 @@ from .compiler import allow_in_graph, assume_constant_result, disable, is_compil
 
 __all__ = [
     "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph", "forbid_in_graph",
-    "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "mark_static_address",
-    "maybe_mark_dynamic", "optimize", "reset",
+    "graph_break", "is_compile_supported", "is_compiling", "list_backends", "mark_dynamic", "mark_static",
+    "mark_static_address", "maybe_mark_dynamic", "optimize", "reset",
 ]  # fmt: skip
 
+__path__: list[str] = []  # so that it has the submodules that module_names.py knows
 config = SimpleNamespace()
 """Settings of the compiler: whatever is set stays, and nothing asks for it."""
 
@@ -23,6 +24,11 @@ def disallow_in_graph(fn: Any) -> Any:
 
 
 forbid_in_graph = disallow_in_graph
+
+
+def is_compile_supported(device_type: str) -> bool:
+    """Return whether there is a compiler for a kind of device: False."""
+    return False
 
 
 def graph_break(msg: str = "") -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
+from urllib.parse import urlparse as urlparse  # which libraries take from here, as the expression below
 
 from ._base.refusals import refused_function
 
@@ -15,6 +17,8 @@ _CODE = (
 )
 _FILES = "nothing is downloaded. Fetch the file with the tool of your choice, and read it from there."
 
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
+"""Where the name of a file of weights has the beginning of its hash."""
 _dir: str | None = None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 __all__ = ["MODULES", "submodule"]
 
 MODULES: Mapping[str, str] = {
+    "_dynamo.utils": "_dynamo",
     "_torch_c._nn": "nn.functional",
     "autograd.grad_mode": "_autograd.grad_mode",
     "cpu.amp": "amp",

@@ -132,6 +132,13 @@ def script_if_tracing(fn: _Any) -> _Any:
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
+def _overload_method(func: _Any) -> _Any:
+    return func
+
+
 def annotate(the_type: Any, the_value: _Any) -> _Any:
     """Return the value."""
     return the_value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 
 import opweave
@@ -87,6 +88,12 @@ def test_there_are_no_cuda_devices() -> None:
         assert opweave.mm(opweave.ones(2, 2), opweave.ones(2, 2)).dtype is opweave.float32
     assert opweave.cuda.amp.GradScaler().scale(3.0) == 3.0
     assert opweave.utils.checkpoint.get_device_states(opweave.ones(2)) == ([], [])
+
+
+def test_what_libraries_ask_of_the_hub() -> None:
+    hub = opweave.hub
+    assert hub._get_torch_home() == os.path.dirname(hub.get_dir())
+    assert hub.HASH_REGEX.search("resnet18-f37072fd.pth")[1] == "f37072fd"
 
 
 def test_nothing_is_compiled_by_other_names() -> None:

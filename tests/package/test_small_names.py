@@ -13,6 +13,7 @@ from opweave._base.module_names import MODULES
 from opweave.torch_version import TorchVersion
 
 RENAMED = {
+    "_dynamo.utils": "is_compile_supported",
     "autograd.grad_mode": "no_grad set_grad_enabled inference_mode enable_grad",
     "cuda.amp": "autocast GradScaler",
     "cuda.random": "manual_seed get_rng_state_all",
