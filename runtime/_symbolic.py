@@ -33,19 +33,20 @@ def sym_ite(b: Any, t: _First, f: _Second) -> _First | _Second:
     return t if b else f
 
 
-def sym_max(a: Any, b: Any) -> Any:
+def sym_max(a: Any, b: Any) -> int | float:
     """Return the larger number; a float where one of them is."""
-    return type(a + b)(max(a, b))
+    return float(max(a, b)) if isinstance(a + b, float) else int(max(a, b))
 
 
-def sym_min(a: Any, b: Any) -> Any:
+def sym_min(a: Any, b: Any) -> int | float:
     """Return the smaller number; a float where one of them is."""
-    return type(a + b)(min(a, b))
+    return float(min(a, b)) if isinstance(a + b, float) else int(min(a, b))
 
 
-def sym_sum(args: Any) -> Any:
+def sym_sum(args: Any) -> int | float:
     """Return the sum of numbers."""
-    return sum(args)
+    total: int | float = sum(args)
+    return total
 
 
 def sym_sqrt(a: Any) -> float:

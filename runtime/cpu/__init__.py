@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import module_names
 from .._base.memory import (
@@ -110,5 +110,7 @@ def stream(stream: Stream | None) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def __getattr__(name: str) -> ModuleType:
-    return module_names.submodule(__name__, name)
+if not TYPE_CHECKING:  # type checkers would take every name for one of these
+
+    def __getattr__(name: str) -> ModuleType:
+        return module_names.submodule(__name__, name)

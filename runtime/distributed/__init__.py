@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._base.module_names import submodule
 from .._base.refusals import refused_class, refused_function
@@ -38,8 +38,10 @@ _QUESTIONS = (
 __all__ = sorted({*_CLASSES, *_FUNCTIONS, *_QUESTIONS, "GroupMember", "ReduceOp"})
 
 
-def __getattr__(name: str) -> ModuleType:
-    return submodule(__name__, name)
+if not TYPE_CHECKING:  # type checkers would take every name for one of these
+
+    def __getattr__(name: str) -> ModuleType:
+        return submodule(__name__, name)
 
 
 class ReduceOp(Enum):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ..._base.module_names import submodule as _submodule
 from . import utils as utils
@@ -60,5 +61,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> _ModuleType:
-    return _submodule(__name__, name)
+if not _TYPE_CHECKING:  # type checkers would take every name for one of these
+
+    def __getattr__(name: str) -> _ModuleType:
+        return _submodule(__name__, name)
