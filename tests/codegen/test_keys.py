@@ -6,25 +6,37 @@ import re
 from pathlib import Path
 
 from codegen.dtypes import Promotion
+from codegen.library import read
 from codegen.model.naming import WORDS
 from codegen.model.operator import AUTOCAST
 from codegen.read.entry import BODY_KEYS, KEYS
 from codegen.read.tags import NUMBERS, OUTS, TAGS
 
-TEXT = (Path(__file__).parents[2] / "docs" / "adding-an-operator.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| `(\w+)[^`]*` \|(.*)$", TEXT, re.MULTILINE))
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "adding-an-operator.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL))
 
 
 def words(key: str) -> set[str]:
-    return set(re.findall(r"`(\w+)`", ROWS[key]))
+    return set(re.findall(r"`(\w+)`", SECTIONS[key]))
 
 
-def test_the_tables_have_a_row_for_every_key() -> None:
-    assert set(ROWS) | {"func", "doc"} == set(KEYS)
+def test_there_is_a_section_for_every_key() -> None:
+    assert set(SECTIONS) | {"func", "doc"} == set(KEYS)
     assert set(BODY_KEYS) < set(KEYS)
 
 
-def test_the_rows_explain_every_word() -> None:
+def test_examples_are_entries(tmp_path: Path) -> None:
+    """Those of opweave's own file as it has them, all others without a mistake."""
+    own = (ROOT / "ops.yaml").read_text(encoding="utf-8")
+    examples = [each for text in SECTIONS.values() for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
+    assert len(examples) >= len(BODY_KEYS)
+    path = tmp_path / "examples.yaml"
+    path.write_text("\n".join(each for each in examples if each not in own))
+    assert len(read(path)) > len(examples) / 2
+
+
+def test_the_sections_explain_every_word() -> None:
     assert set(TAGS) <= words("tags")
     assert set(OUTS) <= words("out")
     assert set(WORDS) <= words("names")
