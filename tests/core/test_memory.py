@@ -148,7 +148,7 @@ def test_summary_reads_well(core: Core, memory: Any) -> None:
 
 
 def test_the_namespace_has_the_functions() -> None:
-    text = (ROOT / "runtime" / "cpu.py").read_text()
+    text = (ROOT / "runtime" / "cpu" / "__init__.py").read_text("utf-8")
     for name in ("memory_stats", "memory_summary", "empty_cache", "set_memory_cap", "max_memory_reserved"):
         assert f'"{name}"' in text
 
