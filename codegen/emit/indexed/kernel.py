@@ -15,6 +15,7 @@ from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...expr.targets import c_number
 from ...model.compute import Border
+from ...model.contraction import contraction
 from ...model.operator import End
 from ..expressions import enum, identity, parameters
 from .elements import Part, at, lanes
@@ -183,12 +184,15 @@ class Loops(Inside):
                 yield Name(name)
 
     def _narrowing(self, group: Mapping[str, Fold], ranges: Sequence[Range], place: int) -> Iterator[tuple[str, ...]]:
-        """What cuts a range to the integers at which elements are inside in some lane, where all others count for
-        nothing: the factor, the least and the greatest of what is added in all lanes, and the size."""
+        """What cuts a range along a dimension of one tensor to the integers at which elements of another are inside in
+        some lane, where all others count for nothing: the factor, the least and the greatest of what is added in all
+        lanes, and the size. Other ranges are as short as a window, and products of matrices have no such loops."""
         bounds, unknown = ranges[place], {each.name for each in ranges[place + 1 :]}
         unknown |= {self.body.names[-2]} if self.rows > 1 else set()
         is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
         if is_known or bounds.name in self.body.ragged or bounds == self.lane_range:
+            return
+        if contraction(self.body) is not None or not self._runs_along(bounds.name, group):
             return
         if any(each.reduction in POSITIONS for each in group.values()):
             return  # which count the steps
@@ -212,6 +216,12 @@ class Loops(Inside):
                     greatest = f"{greatest} + ow_greatest({step}, 0, n - 1)"
                 factor = self._integer(each.affine.factor(bounds.name))
                 yield factor, least, greatest, f"size_{read.tensor}_{dim}"
+
+    def _runs_along(self, name: str, group: Mapping[str, Fold]) -> bool:
+        """Is a variable itself the index of a dimension of what is read?"""
+        atoms = (atom for _, atom in self._atoms_of([each.value for each in group.values()]))
+        reads = (each for each in atoms if isinstance(each, Read))
+        return any(self.body.index(tree).plain == name for read in reads for tree in read.indices)
 
     def _loop(self, bounds: Range, inner: Sequence[Node], narrowing: Sequence[tuple[str, ...]] = ()) -> Loop | Strips:
         name, first, stop = variable(bounds.name), self._integer(bounds.first), self._integer(bounds.stop)
