@@ -16,7 +16,7 @@ from itertools import product
 from types import MappingProxyType
 
 from ..dtypes import INT64
-from ..expr import Apply, Expr, Literal, Name, applications
+from ..expr import Apply, Expr, Literal, Name
 from ..expr.affine import ONE, Affine
 from ..expr.atoms import Atoms, Carrier
 from ..expr.typed import Const
@@ -62,7 +62,7 @@ def stretches(body: Compute, line: str) -> Stretches | None:
     """The stretches of lines along the variable; None: there is nothing that they would tell."""
     if body.folds or body.own:
         return None  # lines of reductions are computed side by side, those of recurrences one element after the other
-    trees = list(dict.fromkeys(_trees(body)))
+    trees = _trees(body)
     found = (_condition(body, line, each) for each in trees)
     conditions = tuple(each for each in found if each is not None)[:MOST_CONDITIONS]
     divisors = dict.fromkeys(each.args[1] for each in trees if _is_remainder(body, line, each))
@@ -76,9 +76,17 @@ def stretches(body: Compute, line: str) -> Stretches | None:
     return Stretches(conditions, remainders, tuple(_told(body, line, each, remainders) for each in known))
 
 
-def _trees(body: Compute) -> Iterator[Apply]:
-    for tree in (*(each.tree for each in body.results), *(x for each in body.used.values() for x in each.expressions)):
-        yield from (each for each in applications(tree) if isinstance(each, Apply))
+def _trees(body: Compute) -> list[Apply]:
+    """The applications of functions, in the order in which they are written."""
+    waiting = [*(each.tree for each in body.results), *(x for each in body.used.values() for x in each.expressions)]
+    waiting.reverse()
+    seen: dict[Expr, None] = {}
+    while waiting:
+        tree = waiting.pop()
+        if tree not in seen:
+            seen[tree] = None
+            waiting += reversed(tree.children)
+    return [each for each in seen if isinstance(each, Apply)]
 
 
 def _leaves(tree: Expr) -> Iterator[Expr]:
