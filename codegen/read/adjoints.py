@@ -23,9 +23,18 @@ from ..model.gradient import Gradient, gradient
 from ..model.operator import Derivative, Operator
 from ..model.paths import GRAD, IndependentError, NoAdjointError, grad_name, is_linear
 from ..source import Scalar
-from .internal import internal
+from .internal import internal, returned
 
 AUTO = "auto"
+
+
+def refuse_formulas(operator: Operator, why: str, diagnostics: Diagnostics) -> None:
+    """Reports derivatives that are formulas, of an operator whose derivatives follow."""
+    for name, formula in operator.derivatives.items():
+        if formula.text not in (AUTO, "none"):
+            diagnostics.report(formula.source.span, f"'{name}': {why}", "auto, or none")
+
+
 DEFAULT = DTYPE_CLASSES["floating"]
 """What the default dtype may be, which places are computed in where no tensor has another one."""
 
@@ -168,11 +177,9 @@ def operator_of(
             arguments.append(f"{argument.type} {argument.name}")
     shapes = [shape_argument(each.name) for each in operator.inputs]
     arguments += [f"int[] {each}" for each in shapes if each in used]
-    results = [f"Tensor {each.name}" for each in body.results]
-    returns = "Tensor" if len(results) == 1 else f"({', '.join(results)})"
     return internal(
         operator,
-        f"{name}({', '.join(arguments)}) -> {returns}",
+        f"{name}({', '.join(arguments)}) -> {returned(each.name for each in body.results)}",
         body,
         f"Gradient of `{operator.name}` by `{target}`.",
         dtypes=dtypes or _dtypes(operator, target),

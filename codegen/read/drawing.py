@@ -22,7 +22,7 @@ from ..schema import Argument, BaseType, FunctionSchema
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from .fields import Fields
-from .internal import internal, listed, scalar_of, unused
+from .internal import internal, listed, returned, scalar_of, unused
 
 KINDS = ("rand", "randn")
 GENERATOR = "generator"
@@ -133,8 +133,7 @@ def follow(operator: Operator) -> Iterable[Operator] | None:
 def _given(operator: Operator, random: Collection[str]) -> Operator:
     """The operator to which the numbers are given, which have no derivative."""
     arguments = ", ".join(f"{each.type} {each.name}" for each in operator.schema.arguments)
-    returns = ", ".join(map(str, operator.schema.returns))
-    returns = f"({returns})" if len(operator.schema.returns) > 1 else returns
+    returns = returned(each.name for each in operator.schema.returns)
     derivatives = dict(operator.derivatives)
     source = next((each.source for each in derivatives.values()), None)
     if source is not None:

@@ -27,7 +27,7 @@ from ..model.operator import (
     grad_name,
 )
 from .adjoints import AUTO, NO_SECOND
-from .internal import internal, listed, unused
+from .internal import internal, listed, returned, unused
 
 _DEPTH = 2
 """How often an operator can be differentiated."""
@@ -127,11 +127,11 @@ class _Adjoint:
         self, kind: str, body: Folding, tensors: Sequence[str], more: Sequence[str], results: Sequence[str]
     ) -> Operator:
         arguments = [*(f"Tensor {each}" for each in tensors), "int dim", *self.numbers, *more]
-        returns = ", ".join(f"Tensor by_{each}" for each in results) if len(results) > 1 else "Tensor"
+        returns = returned(f"by_{each}" for each in results)
         source = next(iter(self.operator.derivatives.values())).source
         return internal(
             self.operator,
-            f"{self.operator.name}_{kind}({', '.join(arguments)}) -> {f'({returns})' if len(results) > 1 else returns}",
+            f"{self.operator.name}_{kind}({', '.join(arguments)}) -> {returns}",
             body,
             f"Part of the gradient of `{self.operator.name}`.",
             family=Family.FOLD,

@@ -42,6 +42,12 @@ def internal(operator: Operator, schema: str, body: Body, doc: str, **facts: Any
     )
 
 
+def returned(names: Iterable[str | None]) -> str:
+    """What a schema returns: tensors of these names, or one, which needs none."""
+    tensors = [f"Tensor {name}" for name in names]
+    return f"({', '.join(tensors)})" if len(tensors) > 1 else "Tensor"
+
+
 def unused(name: str, taken: set[str]) -> str:
     """The name, longer where it is taken; it is taken then."""
     while name in taken:

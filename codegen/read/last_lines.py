@@ -18,8 +18,8 @@ from ..errors import Diagnostics
 from ..model.compute import Compute
 from ..model.operator import Composite, Family, Operator
 from ..model.recurrence import order
-from .adjoints import AUTO
-from .internal import internal, scalar_of, unused
+from .adjoints import AUTO, refuse_formulas
+from .internal import internal, returned, scalar_of, unused
 
 _END = "lines"
 """Ends the name of the operator that gives all lines."""
@@ -30,19 +30,14 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
     body = operator.body
     if not isinstance(body, Compute) or not body.last:
         return None
-    for name, formula in operator.derivatives.items():
-        if formula.text not in (AUTO, "none"):
-            message = f"'{name}': the derivatives of what is the last line follow from those of all lines"
-            diagnostics.report(formula.source.span, message, "auto, or none")
+    refuse_formulas(operator, "the derivatives of what is the last line follow from those of all lines", diagnostics)
     lines = _lines(operator, body)
     return [_composite(operator, body, lines), lines]
 
 
 def _lines(operator: Operator, body: Compute) -> Operator:
     arguments = ", ".join(f"{each.type} {each.name}" for each in operator.schema.arguments)
-    returns = ", ".join(f"Tensor {each.name}" for each in operator.schema.returns)
-    returns = f"({returns})" if len(operator.schema.returns) > 1 else "Tensor"
-    schema = f"{operator.name}_{_END}({arguments}) -> {returns}"
+    schema = f"{operator.name}_{_END}({arguments}) -> {returned(each.name for each in operator.schema.returns)}"
     return internal(operator, schema, replace(body, last=()), f"All lines of `{operator.name}`.")
 
 

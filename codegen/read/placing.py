@@ -23,7 +23,7 @@ from ..model.operator import Composite, Derivative, Family, Operator, Requiremen
 from ..model.places import Places, parts
 from ..model.unrolled import unrolled
 from ..source import Scalar
-from .adjoints import AUTO, used_in
+from .adjoints import AUTO, refuse_formulas, used_in
 from .internal import internal, scalar_of
 
 COMBINED = "combined_at"
@@ -48,10 +48,7 @@ def _check(operator: Operator, body: Compute, diagnostics: Diagnostics) -> None:
             diagnostics.report(each.span, "a mean is of floating dtypes", "dtypes: floating")
         if each.combination in ("max", "min") and any(dtype.is_complex for dtype in operator.dtypes):
             diagnostics.report(each.span, f"complex numbers have no {each.combination}", "dtypes: all, or fewer")
-    for name, formula in operator.derivatives.items():
-        if formula.text not in (AUTO, "none"):
-            message = f"'{name}': the derivatives of results whose places are computed follow"
-            diagnostics.report(formula.source.span, message, "auto, or none")
+    refuse_formulas(operator, "the derivatives of results whose places are computed follow", diagnostics)
 
 
 def _made(operator: Operator, body: Compute) -> Iterator[Operator]:

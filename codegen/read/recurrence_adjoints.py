@@ -22,7 +22,7 @@ from ..model.recurrence_adjoint import Through, adjoint
 from ..source import Scalar
 from . import adjoints
 from .adjoints import AUTO
-from .internal import internal
+from .internal import internal, returned
 
 _DEPTH = 2
 """How often an operator can be differentiated."""
@@ -104,8 +104,7 @@ def _step(operator: Operator, opened: Compute, results: Sequence[str]) -> Operat
     """The operator to which its results are given, as further tensors."""
     arguments = [f"Tensor {each}" for each in results]
     arguments += [f"{each.type} {each.name}" for each in operator.schema.arguments]
-    returns = ", ".join(str(each.type) + f" {each.name}" * (each.name is not None) for each in operator.schema.returns)
-    returns = f"({returns})" if len(operator.schema.returns) > 1 else "Tensor"
+    returns = returned(each.name for each in operator.schema.returns)
     name = f"{operator.name}_step"
     return internal(operator, f"{name}({', '.join(arguments)}) -> {returns}", opened, f"One step of `{operator.name}`.")
 

@@ -19,7 +19,7 @@ from ..model.compute import Compute
 from ..model.operator import Composite, Derivative, Family, Operator
 from ..model.rounds import Rounds
 from .adjoints import AUTO
-from .internal import internal, scalar_of, unused
+from .internal import internal, returned, scalar_of, unused
 from .stages import in_dtype_of_computation
 
 
@@ -78,12 +78,9 @@ def _call(made: Operator, given: dict[str, str]) -> str:
 
 def _terms(operator: Operator, body: Compute) -> Operator:
     arguments = ", ".join(f"{each.type} {each.name}" for each in operator.schema.arguments)
-    results = body.of_terms.results
-    returns = ", ".join(f"Tensor {each.name}" for each in results)
-    returns = f"({returns})" if len(results) > 1 else "Tensor"
     return internal(
         operator,
-        f"{operator.name}_terms({arguments}) -> {returns}",
+        f"{operator.name}_terms({arguments}) -> {returned(each.name for each in body.of_terms.results)}",
         body.of_terms,
         f"What the loop of `{operator.name}` uses.",
         dtypes=frozenset(operator.compute_dtypes),
@@ -100,14 +97,14 @@ def loop_of(operator: Operator, rounds: Rounds) -> Operator:
     arguments = [f"Tensor {each.name}" for each in rounds.terms]
     arguments += [f"{each.type} {each.name}" for each in operator.params if each.name in used]
     arguments += [f"int {each}" for each in rounds.integers]
-    returns = ", ".join(f"Tensor {each.name}" for each in operator.schema.returns)
+    returns = returned(each.name for each in operator.schema.returns)
     source = next((each.source for each in operator.derivatives.values() if each.text == AUTO), None)
     derivative = (
         Derivative(AUTO, source) if source is not None else Derivative("none", scalar_of("none", operator.span))
     )
     return internal(
         operator,
-        f"{operator.name}_rounds({', '.join(arguments)}) -> {f'({returns})' if len(loop.own) > 1 else 'Tensor'}",
+        f"{operator.name}_rounds({', '.join(arguments)}) -> {returns}",
         loop,
         f"The loop of `{operator.name}`.",
         family=Family.ELEMENTWISE,

@@ -30,9 +30,9 @@ from ..model.operator import (
     needed,
 )
 from ..model.ordered_rows import PLACE, RANK, OrderedRows, Running, Taken, used_later
-from .adjoints import AUTO
+from .adjoints import AUTO, refuse_formulas
 from .bodies.shared import only_conditions
-from .internal import internal, scalar_of, unused
+from .internal import internal, returned, scalar_of, unused
 
 _HELPERS = (
     "row_layout",
@@ -53,10 +53,7 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
     body = operator.body
     if not isinstance(body, OrderedRows):
         return None
-    for name, formula in operator.derivatives.items():
-        if formula.text not in (AUTO, "none"):
-            message = f"'{name}': the derivatives of rows in an order follow"
-            diagnostics.report(formula.source.span, message, "auto, or none")
+    refuse_formulas(operator, "the derivatives of rows in an order follow", diagnostics)
     parts = _Parts(operator, body)
     if not parts.numbers:
         diagnostics.report(operator.span, "rows in an order are of numbers", "a tensor that is no condition")
@@ -274,8 +271,7 @@ class _Parts:
         arguments += ["int[1]? dim", "bool keepdim"]
         arguments += [f"{each.type} {each.name}" for each in self.operator.params if each.name in used]
         name = self._name(end)
-        results = [f"Tensor value_{index}" for index in range(len(outputs))]
-        returns = "Tensor" if len(results) == 1 else f"({', '.join(results)})"
+        returns = returned(f"value_{index}" for index in range(len(outputs)))
         made = internal(
             self.operator,
             f"{name}({', '.join(arguments)}) -> {returns}",

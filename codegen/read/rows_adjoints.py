@@ -24,7 +24,7 @@ from ..model.operator import (
 )
 from ..model.rows_adjoint import adjoint, saved_values
 from .adjoints import AUTO, NO_SECOND
-from .internal import internal, listed, unused
+from .internal import internal, listed, returned, unused
 
 _DEPTH = 2
 """How often an operator can be differentiated."""
@@ -98,8 +98,7 @@ def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator 
         inputs.append(tensors[-1])  # which tells the shape
     arguments = [f"Tensor {each}" for each in tensors]
     arguments += ["int[1]? dim", "bool keepdim", *(f"{each.type} {each.name}" for each in numbers)]
-    results = [f"Tensor by_{each}" for each in targets]
-    returns = f"({', '.join(results)})" if len(targets) > 1 else "Tensor"
+    returns = returned(f"by_{each}" for each in targets)
     source = operator.derivatives[targets[0]].source
     made = internal(
         operator,

@@ -13,7 +13,7 @@ from ..model.compute import Compute, shape_argument
 from ..model.operator import MAX_OPERANDS, Composite, Derivative, Family, Operator
 from ..model.stages import Stage, stages
 from .adjoints import AUTO, used_in
-from .internal import internal, scalar_of, unused
+from .internal import internal, returned, scalar_of, unused
 
 _VALUE = "value"
 """Ends the name of the operator that gives the results."""
@@ -69,8 +69,7 @@ def _operator(operator: Operator, stage: Stage, all_stages: Sequence[Stage]) -> 
     ]
     shapes = [shape_argument(each.name) for each in operator.inputs]
     arguments += [f"int[] {each}" for each in shapes if each in used]
-    given = [each.name for each in body.results]
-    returns = "Tensor" if len(given) == 1 else f"({', '.join(f'Tensor {each}' for each in given)})"
+    returns = returned(each.name for each in body.results)
     end = "_".join(stage.tensors) or _VALUE
     what = f"What `{operator.name}` computes before." if stage.tensors else f"The results of `{operator.name}`."
     source = next(iter(operator.derivatives.values()), None)

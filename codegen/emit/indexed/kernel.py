@@ -192,7 +192,7 @@ class Loops(Inside):
         is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
         if is_known or bounds.name in self.body.ragged or bounds == self.lane_range:
             return
-        if contraction(self.body) is not None or not self._runs_along(bounds.name, group):
+        if not self._runs_along(bounds.name, group) or contraction(self.body) is not None:
             return
         if any(each.reduction in POSITIONS for each in group.values()):
             return  # which count the steps
