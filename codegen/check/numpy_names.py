@@ -1,13 +1,15 @@
 """What the NumPy form of an operator may name, and its value: it is Python that others wrote, and only computes.
 
 A form names functions of the modules below and attributes of numbers and arrays that are listed here. None of them
-reads or writes a file, runs a text as code or finds other modules. Everything else is refused before it is evaluated.
+reads or writes a file, runs a text as code or finds other modules. Everything else is refused before it is evaluated,
+and so are integers written in the text that would take for ever, as Python's have no largest: `9**9**9`.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from types import CodeType
@@ -85,7 +87,7 @@ def refusal(text: str, names: Iterable[str]) -> str | None:
     within: set[ast.AST] = set()
     """Parts of `np.linalg.norm`, which is looked at as a whole."""
     for node in nodes:
-        problem = None
+        problem = _endless(node)
         if isinstance(node, ast.Attribute) and node not in within:
             path = _path(node)
             if path is not None and path.name in modules:
@@ -103,6 +105,48 @@ def refusal(text: str, names: Iterable[str]) -> str | None:
         if problem is not None:
             return problem
     return None
+
+
+_LARGEST_EXPONENT = 1024
+"""Beyond it a power of two has no value in any dtype."""
+
+_LONGEST_RANGE = 1 << 20
+
+
+def _endless(node: ast.AST) -> str | None:
+    """Return what is wrong with an exponent, a shift, a range or an argument of math that the text makes too large."""
+    match node:
+        case ast.BinOp(op=ast.Pow() | ast.LShift(), right=right) if not _constant(right) <= _LARGEST_EXPONENT:
+            return f"'reference' has an exponent or a shift beyond {_LARGEST_EXPONENT}: '{ast.unparse(node)}'"
+        case ast.Call(func=called) if ast.unparse(called).startswith(("range", "math.")):
+            if not all(_constant(each) <= _LONGEST_RANGE for each in node.args):
+                return f"'reference' counts beyond {_LONGEST_RANGE}: '{ast.unparse(node)}'"
+    return None
+
+
+def _constant(node: ast.expr) -> float:
+    """Return the size of an integer that is written out with operators, rounded; 0 of everything else."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return float(min(abs(node.value), 1 << 1000))
+    if isinstance(node, ast.UnaryOp):
+        return _constant(node.operand)
+    if not isinstance(node, ast.BinOp):
+        return 0.0
+    left, right = _constant(node.left), _constant(node.right)
+    try:
+        match node.op:
+            case ast.Pow():
+                return math.pow(left, right)
+            case ast.LShift():
+                return left * math.pow(2, right)
+            case ast.Mult():
+                return left * right
+            case ast.Add():
+                return left + right
+            case _:
+                return left
+    except OverflowError:
+        return math.inf
 
 
 def value(text: str, names: Mapping[str, Any]) -> Any:

@@ -43,6 +43,12 @@ HOSTILE = [
     "np.add.reduce.__self__",
     "[np for x in self][0].save('PATH', self)",
     "[m.save('PATH', self) for m in (np,)]",
+    "self + 9**9**9",
+    "self + (1 << 10**12)",
+    "self + 2 ** (9 ** 99 ** 9)",
+    "self + int(9) ** -(9**99999)",
+    "self + sum(range(10**18))",
+    "self + math.factorial(10**12)",
 ]
 
 
@@ -83,6 +89,7 @@ def test_an_operator_that_is_called_as_a_function_of_files_is_not_compared_with_
         "np.vectorize(lambda each: math.fabs(each))(self) * 0 + self + 1",
         "scipy.special.expit(self) * 0 + self + 1",
         "np.array([each + 1 for each in self])",
+        "self + 2**10 - 2.0**10 + sum(range(2)) + 2**-(1 << 6) * 0",
     ],
 )
 def test_what_computes_is_taken(text: str, tmp_path: Path) -> None:
