@@ -12,6 +12,7 @@ enum {
     LEAST_MULTIPLICATIONS = 1 << 14,
     SHORT_LINE = 8, /* lines of the result that are so short leave most lanes of loops empty, */
     LONG_INNER = 64, /* so that long sums are products all the same */
+    JOINED_INNER = 128, /* of steps that one product sums: shorter ones read and write the result more than they compute */
     PACKED = 1 << 19, /* bytes of a packed block, which stays in the level-2 cache, */
     LEAST_BLOCK = 192 /* but has so many columns that the other matrix is not read too often */
 };
@@ -22,17 +23,24 @@ typedef struct {
     const ow_compute_context *c;
     int dtype, by_rows; /* are the columns of the second matrix packed as rows? */
     int64_t size, lines;
+    int64_t joined; /* how many steps one product sums */
     int64_t width;  /* columns for each position of their first variable, */
     int64_t height; /* of which a block has so many */
     int64_t blocks;
     atomic_int failed; /* to allocate */
 } task;
 
+static int64_t joined_steps(const ow_contraction_sizes *s) {
+    int64_t n = s->inner ? JOINED_INNER / s->inner : 1;
+    return n < 1 ? 1 : n < s->steps ? n : s->steps;
+}
+
 int ow_contraction_suits(const ow_contraction_sizes *s, int64_t line) {
     if (!s->steps) return 0; /* a sum of no products */
-    if (line < SHORT_LINE && s->inner >= LONG_INNER) return 1;
-    return s->rows >= LEAST_ROWS && s->inner >= LEAST_INNER && s->columns >= LEAST_COLUMNS &&
-           (double)s->rows * (double)s->inner * (double)s->columns >= LEAST_MULTIPLICATIONS;
+    int64_t inner = s->inner * joined_steps(s);
+    if (line < SHORT_LINE && inner >= LONG_INNER) return 1;
+    return s->rows >= LEAST_ROWS && (line < SHORT_LINE || inner >= LEAST_INNER) && s->columns >= LEAST_COLUMNS &&
+           (double)s->rows * (double)inner * (double)s->columns >= LEAST_MULTIPLICATIONS;
 }
 
 static ow_scalar number(int dtype, double value) {
@@ -60,16 +68,17 @@ static void run_kernel(ow_compute_kernel *kernel, const ow_compute_context *c, i
     ow_parallel_for(n, 1 + (int64_t)(8192 / (work / (double)n + 1)), work, run_lines, &l);
 }
 
-/* The columns of the second matrix that belong to a position and a block, in `buffer`. */
-static void pack(const task *t, int64_t position, int64_t first, int64_t height, char *buffer) {
+/* The columns of the second matrix that belong to some steps, whose rows follow each other, and to a block. */
+static void pack(const task *t, int64_t step, int64_t steps, int64_t first, int64_t height, char *buffer) {
     ow_compute_context c = *t->c;
     int n = t->k->lines[t->by_rows], column = t->k->column[t->by_rows];
     memcpy(c.range, t->s->range[t->by_rows], sizeof c.range);
     c.range[column] = height;
     c.origin[column] = first;
     int64_t elements = t->s->inner * height * t->width, line = c.range[n - 1], lines = elements / line;
-    c.out[0] = buffer - position * elements * t->size;
-    run_kernel((t->by_rows ? t->k->rows : t->k->columns)[t->dtype], &c, position * lines, lines, (double)elements);
+    c.out[0] = buffer - step * elements * t->size;
+    ow_compute_kernel *kernel = (t->by_rows ? t->k->rows : t->k->columns)[t->dtype];
+    run_kernel(kernel, &c, step * lines, steps * lines, (double)steps * (double)elements);
 }
 
 static void multiply(const task *t, const ow_matrix *a, const ow_matrix *b, double beta, char *to) {
@@ -93,22 +102,38 @@ static ow_matrix second_matrix(const task *t, int64_t position, int64_t group, i
     return (ow_matrix){data, s->inner, s->columns, s->columns, 1, 0};
 }
 
+/* The first matrices of some steps beside each other. */
+static ow_matrix join(const task *t, const ow_matrix *first, int64_t steps, char *buffer) {
+    int64_t rows = first->rows, inner = first->columns, run = t->k->transposed ? rows * inner : inner;
+    for (int64_t step = 0; step < steps; step++) {
+        const char *from = first->data + step * t->s->a_step * t->size;
+        char *to = buffer + step * run * t->size;
+        for (int64_t at = 0; at < rows * inner; at += run, from += run * t->size, to += steps * run * t->size)
+            memcpy(to, from, (size_t)(run * t->size));
+    }
+    int transposed = t->k->transposed;
+    return (ow_matrix){buffer, rows, steps * inner, transposed ? 1 : steps * inner, transposed ? rows : 1, 0};
+}
+
 static void multiply_packed(const task *t, int64_t unit, char *buffer) {
     const ow_contraction_sizes *s = t->s;
     int64_t at = unit / t->blocks, position = at / s->groups, group = at % s->groups;
     int64_t first = unit % t->blocks * t->height, rest = s->columns / t->width - first;
     int64_t height = rest < t->height ? rest : t->height, column = first * t->width;
     char *to = (char *)t->c->out[0] + (at * s->rows * s->columns + column * (t->k->rows_last ? s->rows : 1)) * t->size;
-    for (int64_t step = 0; step < s->steps; step++) {
+    for (int64_t step = 0; step < s->steps; step += t->joined) {
+        int64_t steps = s->steps - step < t->joined ? s->steps - step : t->joined;
         ow_matrix a = first_matrix(t, position, group, step), b = second_matrix(t, position, group, step);
         b.columns = height * t->width;
-        if (s->dense) b.data += column * b.column_stride * t->size;
+        if (s->dense && t->joined == 1) b.data += column * b.column_stride * t->size;
         else {
-            pack(t, at * s->steps + step, first, height, buffer);
+            pack(t, at * s->steps + step, steps, first, height, buffer);
             b.data = buffer;
+            b.rows = steps * s->inner;
             b.row_stride = t->by_rows ? 1 : b.columns;
             b.column_stride = t->by_rows ? s->inner : 1;
         }
+        if (t->joined > 1) a = join(t, &a, steps, buffer + t->joined * s->inner * t->height * t->width * t->size);
         multiply(t, &a, &b, t->k->rest[t->dtype] || step ? 1 : 0, to);
     }
 }
@@ -129,8 +154,9 @@ static void multiply_and_gather(const task *t, int64_t at, char *buffer) {
 static void run_units(void *context, int64_t begin, int64_t end) {
     task *t = context;
     const ow_contraction_sizes *s = t->s;
-    int64_t block = s->dense ? 0 : s->inner * t->height * t->width;
-    int64_t nbytes = (t->k->after ? s->rows * s->columns : block) * t->size;
+    int64_t block = s->dense && t->joined == 1 ? 0 : s->inner * t->height * t->width;
+    int64_t joined = t->joined == 1 ? block : t->joined * (block + s->rows * s->inner);
+    int64_t nbytes = (t->k->after ? s->rows * s->columns : joined) * t->size;
     char *buffer = nbytes ? ow_alloc(nbytes) : NULL;
     if (nbytes && !buffer) {
         atomic_store(&t->failed, 1);
@@ -159,11 +185,12 @@ int ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, c
                 (long long)s->columns);
         return 0;
     }
-    t.width = s->columns, t.height = t.blocks = 1;
+    t.width = s->columns, t.height = t.blocks = t.joined = 1;
     if (!k->after) {
-        t.by_rows = packs_rows(k, s);
+        t.joined = joined_steps(s);
+        t.by_rows = t.joined == 1 && packs_rows(k, s);
         int column = k->column[t.by_rows];
-        int64_t height = s->range[t.by_rows][column], columns = PACKED / (s->inner * t.size);
+        int64_t height = s->range[t.by_rows][column], columns = PACKED / (t.joined * s->inner * t.size);
         t.width = s->columns / height;
         t.height = (columns > LEAST_BLOCK ? columns : LEAST_BLOCK) / t.width;
         /* A line is packed as a whole. */
