@@ -17,6 +17,7 @@ from .read import (
     drawing,
     entry,
     fold_adjoints,
+    fold_order,
     functions,
     last_lines,
     like,
@@ -93,6 +94,7 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
                 or last_lines.follow(declaration, diagnostics)
                 or rounds.follow(declaration, diagnostics)
                 or row_order.follow(declaration, diagnostics)
+                or fold_order.follow(declaration, diagnostics)
                 or stages.split(declaration)
             )
             if parts:

@@ -17,7 +17,8 @@ from ..expr.kernel_text import emit_expressions
 from ..model.computation import fold_dtypes, parameter_dtype, result_dtypes, typed
 from ..model.folding import OTHER, Folding
 from ..model.operator import Operator
-from . import samples
+from ..model.ordered_rows import PLACE, RANK, OrderedFolding
+from . import row_order, samples
 from .samples import Array
 
 State = Mapping[str, Array]
@@ -150,8 +151,12 @@ def results(
     """Results over the rows of matrices; the reduced dimension is kept. `numbers` are the parameters; None: samples."""
     import numpy as np
 
+    dtype = row_order.wide(dtype) if isinstance(body, OrderedFolding) else dtype
     steps, types = Steps(operator, body, dtype, numbers), result_dtypes(operator, dtype)
     rows, length = next(iter(lines.values())).shape
+    order = None
+    if isinstance(body, OrderedFolding):
+        lines, order = _in_order(body, lines, steps.numbers, dtype)
     columns = [{name: value[:, index] for name, value in lines.items()} for index in range(length)]
     state: State = {} if body.is_scan else steps.start({})
     found = []
@@ -163,6 +168,36 @@ def results(
         else:
             state = steps.combined(state, steps.of(element)) if body.joins else steps.after(state, element)
     if body.is_scan:
-        return tuple(np.stack([np.broadcast_to(each[k], rows) for each in found], 1) for k in range(len(types)))
+        scanned = [np.stack([np.broadcast_to(each[k], rows) for each in found], 1) for k in range(len(types))]
+        return tuple(scanned if order is None else (row_order.back(each, order) for each in scanned))
     values = steps.results({**state, "count": np.array(length, np.int64)}, types)
     return tuple(np.broadcast_to(each, rows)[:, None] for each in values)
+
+
+def _in_order(
+    body: OrderedFolding, lines: Mapping[str, Array], numbers: Mapping[str, Array], dtype: DType
+) -> tuple[dict[str, Array], Array | None]:
+    """What expressions know of each element, along lines in their order, and that order, if there is one."""
+    import numpy as np
+
+    shape = next(iter(lines.values())).shape
+    places = np.broadcast_to(np.arange(shape[1]), shape)
+    known, order = {PLACE: places, **lines}, None
+
+    def elements(tree: Expr) -> Array:
+        return np.broadcast_to(samples.value(tree, {**known, **numbers}, dtype), shape)
+
+    if body.key is not None:
+        order = row_order.of(elements(body.key.tree))
+        known = {name: row_order.put(each, order) for name, each in known.items()}
+    known = {RANK: places, **known}
+    count = {"count": np.array(shape[1], dtype.numpy)}
+    exact = dtype if dtype.is_floating else FLOAT64
+    for step in body.steps:
+        taken = row_order.value(
+            step,
+            lambda each: elements(each.tree),
+            lambda tree: samples.value(tree, {**known, **numbers, **count}, exact),
+        )
+        known[step.name] = np.broadcast_to(taken, shape)
+    return known, order

@@ -19,6 +19,7 @@ from ..expr.lower import Env
 from ..expr.typed import Op, postorder
 from ..model import variants
 from ..model.computation import default_numbers, of_element, turns_complex, typed
+from ..model.folding import Folding
 from ..model.operator import (
     Composite,
     Elementwise,
@@ -61,7 +62,9 @@ _RESULTS = "element_results.ElementResultTests"
 def _family(operator: Operator) -> Family:
     """The family of the body that the entry has."""
     loops = operator.body.loops if isinstance(operator.body, Composite) else None
-    return Family.ROWS if isinstance(loops, Rows) else operator.family if loops is None else Family.COMPUTE
+    if isinstance(loops, (Rows, Folding)):
+        return Family.ROWS if isinstance(loops, Rows) else Family.FOLD
+    return operator.family if loops is None else Family.COMPUTE
 
 
 def _suite(operator: Operator) -> str:

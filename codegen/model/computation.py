@@ -17,6 +17,7 @@ from .compute import Compute
 from .folding import OTHER, Folding
 from .loop import Loop
 from .operator import Declaration, Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
+from .ordered_rows import PLACE, RANK, OrderedFolding
 
 
 def argument_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> dict[str, DType]:
@@ -130,7 +131,10 @@ def variable_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> d
 
 def fold_dtypes(operator: Declaration, body: Folding, dtype: DType) -> dict[str, DType]:
     """Dtypes of the variables of a reduction or a scan with a state."""
-    env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
+    env: dict[str, DType] = {}
+    if isinstance(body, OrderedFolding):
+        env |= {RANK: INT64, PLACE: INT64, **{step.name: dtype for step in body.steps}}
+    env |= {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
     env |= {param.name: parameter_dtype(param, dtype) for param in operator.params}
     starts = {name: start.tree for name, start in body.state}
     following = dict(zip(starts, (each.tree for each in body.following), strict=True))

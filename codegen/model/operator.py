@@ -333,8 +333,8 @@ class Composite:
     """Conditions on the arguments, checked before the body runs: Python, as what their messages quote."""
     opaque: bool = False
     """Does it read memory or handles itself? A call is then not decomposed for tensors of other kinds."""
-    loops: Compute | Rows | None = None
-    """The expressions over indices, or the rows in an order, that it computes;"""
+    loops: Compute | Rows | Folding | None = None
+    """The expressions over indices, or the rows or folds in an order, that it computes;"""
     automatic: tuple[str, ...] = ()
     """and the arguments by which these have derivatives."""
 

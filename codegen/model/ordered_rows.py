@@ -1,4 +1,4 @@
-"""Rows whose elements have an order: running values, and elements at computed positions.
+"""Rows and lines of folds whose elements have an order: running values, and elements at computed positions.
 
     sorted: -chance
     let: {before: {cumsum: chance}, third: 'self[2]'}
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..expr import names
+from .folding import Folding
 from .operator import Extent, Let, Rows, needed
 from .parts import Expression
 
@@ -59,6 +60,35 @@ class OrderedRows(Rows):
     def before(self) -> tuple[Let, ...]:
         """The values of the row that the key needs, in their order."""
         return () if self.key is None else needed(self.lets, names(self.key.tree))
+
+
+@dataclass(frozen=True)
+class OrderedFolding(Folding):
+    """A scan, or a reduction from element to element, of lines that have an order."""
+
+    steps: tuple[Taken, ...] = ()
+    """The elements at positions that its expressions read."""
+    key: Expression | None = None
+    """As that of rows."""
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        own = (each for step in self.steps for each in expressions_of(step))
+        return (*super().expressions, *own, *(() if self.key is None else (self.key,)))
+
+    @property
+    def before(self) -> tuple[Let, ...]:
+        """The key needs no values of the line."""
+        return ()
+
+    @property
+    def outputs(self) -> tuple[tuple[Extent, Expression], ...]:
+        extent = Extent.ELEMENT if self.is_scan else Extent.ROW
+        return tuple((extent, each) for each in self.results)
+
+    def extent(self, name: str) -> Extent:
+        """Tensors are broadcast together, to an element for each place."""
+        return Extent.ELEMENT
 
 
 def expressions_of(step: Let | Running | Taken) -> tuple[Expression, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..dtypes import FLOAT64
+from ..dtypes import DTYPE_CLASSES, FLOAT64
 from ..errors import Diagnostics
 from ..expr import ExpressionError
 from ..model.computation import fold_dtypes, own_dtypes
@@ -135,6 +135,7 @@ class _Adjoint:
             body,
             f"Part of the gradient of `{self.operator.name}`.",
             family=Family.FOLD,
+            dtypes=self.operator.dtypes & (DTYPE_CLASSES["floating"] | DTYPE_CLASSES["complex"]),
             derivatives=MappingProxyType(
                 {each: Derivative(AUTO, source) for each in tensors if self._is_floating(each, body)}
             ),

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..dtypes import DTYPE_CLASSES, FLOAT32, FLOAT64, INT64, DType, Promotion
+from ..dtypes import BOOL, DTYPE_CLASSES, FLOAT32, FLOAT64, INT64, DType, Promotion
 from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError, Literal, Name, derive, names, simplify, substitute
+from ..model.computation import own_dtypes
+from ..model.folding import Folding
 from ..model.operator import (
     MAX_INPUTS,
     MAX_OUTPUTS,
@@ -29,7 +31,7 @@ from ..model.operator import (
     Rows,
     needed,
 )
-from ..model.ordered_rows import PLACE, RANK, OrderedRows, Running, Taken, used_later
+from ..model.ordered_rows import PLACE, RANK, OrderedFolding, OrderedRows, Running, Taken, used_later
 from .adjoints import AUTO, refuse_formulas
 from .bodies.shared import only_conditions
 from .internal import internal, returned, scalar_of, unused
@@ -53,27 +55,40 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
     body = operator.body
     if not isinstance(body, OrderedRows):
         return None
-    refuse_formulas(operator, "the derivatives of rows in an order follow", diagnostics)
-    parts = _Parts(operator, body)
+    return made_of(Parts(operator, body), diagnostics)
+
+
+def made_of(parts: Parts, diagnostics: Diagnostics) -> list[Operator]:
+    """The operator as Python, and those that it calls."""
+    operator = parts.operator
+    refuse_formulas(operator, f"the derivatives of {parts.kind} in an order follow", diagnostics)
     if not parts.numbers:
-        diagnostics.report(operator.span, "rows in an order are of numbers", "a tensor that is no condition")
+        diagnostics.report(operator.span, f"{parts.kind} in an order are of numbers", "a tensor that is no condition")
         return []
     made = list(parts.operators())
     for each in made[1:]:
         if len(each.inputs) > MAX_INPUTS or len(each.schema.returns) > MAX_OUTPUTS:
-            message = f"a part of the rows has more than {MAX_INPUTS} tensors or {MAX_OUTPUTS} results"
+            message = f"a part of the {parts.kind} has more than {MAX_INPUTS} tensors or {MAX_OUTPUTS} results"
             diagnostics.report(operator.span, message, "write two operators, and a composite that calls both")
     return made
 
 
-class _Parts:
-    def __init__(self, operator: Operator, body: OrderedRows) -> None:
+class Parts:
+    """The Python of an operator whose lines have an order, and the operators that it calls."""
+
+    kind = "rows"
+    """What messages call the lines."""
+    whole = False
+    """Are positions along the lines integers, and not of the dtype of computation?"""
+
+    def __init__(self, operator: Operator, body: OrderedRows | OrderedFolding) -> None:
         self.operator = operator
         self.body = body
         self.source = body.outputs[0][1].source
         inputs = [each.name for each in operator.inputs]
+        local = {*body.names} if isinstance(body, Folding) else set[str]()
         taken = {each.name for each in operator.schema.arguments} | {step.name for step in body.steps} | {*_HELPERS}
-        self.positions = {name for name in (RANK, PLACE) if operator.schema.argument(name) is None}
+        self.positions = {name for name in (RANK, PLACE) if operator.schema.argument(name) is None} - local
         self.layout, self.dtype, self.order = (unused(each, taken) for each in ("layout", "dtype", "order"))
         self.variables = {each: unused(each, taken) for each in self.positions}
         """What the names are called in Python, where they have another name there."""
@@ -122,7 +137,8 @@ class _Parts:
 
         self.lines.append(f"{self.layout} = row_layout({self.operator.name!r}, dim, ({pairs(inputs)}))")
         numbers = ", ".join(self.numbers)
-        self.lines.append(f"{self.dtype}, {numbers} = in_dtype_of_computation(False, {numbers})")
+        divides = self.operator.promotion is Promotion.INT_TO_FLOAT
+        self.lines.append(f"{self.dtype}, {numbers} = in_dtype_of_computation({divides}, {numbers})")
         others = [each for each in inputs if each not in self.numbers]
         for tensors, exact in ((self.numbers, True), (others, False)):
             if tensors:
@@ -130,22 +146,22 @@ class _Parts:
         elements = [each for each in inputs if self.extents[each] is Extent.ELEMENT]
         first = next((each for each in self.numbers if each in elements), elements[0])
         place, rank = (self.variables.get(each) for each in (PLACE, RANK))
-        kind = f"{self.numbers[0]}.dtype"
-        used = {*used_later(body.steps, body.expressions)}
+        kind = "None" if self.whole else f"{self.numbers[0]}.dtype"
+        used = {*used_later((), (each for each in body.expressions if each is not body.key))}
         if body.key is None:
             for name, variable in ((PLACE, place), (RANK, rank)):
                 if name in used and variable is not None:
                     self.lines.append(f"{variable} = row_places({first}, {kind})")
             return
-        if place is not None and PLACE in used:
+        if place is not None and PLACE in {*used_later(body.before, [body.key])}:
             self.lines.append(f"{place} = row_places({first}, {kind})")
         self.pending = [*body.before]
         (key,) = self._values("order", [("", Extent.ELEMENT, body.key, None)])
         self.pending = []
         self.lines.append(f"{self.order} = row_order({key}, {first})")
-        self.lines += [f"{each} = {each}.gather(-1, {self.order})" for each in elements]
+        self.lines += [f"{each} = {each}.gather(-1, {self.order})" for each in elements if each in used]
         if place is not None and PLACE in used:
-            self.lines.append(f"{place} = {self.order}.to({kind})")
+            self.lines.append(f"{place} = {self.order}" + ("" if self.whole else f".to({kind})"))
         if rank is not None and RANK in used:
             self.lines.append(f"{rank} = row_places({first}, {kind})")
 
@@ -205,20 +221,25 @@ class _Parts:
         return replace(position, tree=tree)
 
     def _end(self) -> None:
-        body = self.body
+        body, of_results = self.body, own_dtypes(self.operator)
         labels = [each.name or "" for each in self.operator.schema.returns]
-        outputs = [
-            (label, extent if extent is Extent.ROW else Extent.ELEMENT, each, own)
-            for label, (extent, each), own in zip(labels, body.outputs, body.own, strict=True)
-        ]
-        values = self._values("results", outputs)
+        values = self._results(
+            [
+                (label, extent if extent is Extent.ROW else Extent.ELEMENT, each, own)
+                for label, (extent, each), own in zip(labels, body.outputs, of_results, strict=True)
+            ]
+        )
         order = "None" if body.key is None else self.order
         keepdim = "keepdim" if self.operator.schema.argument("keepdim") is not None else "False"
         results = []
-        for value, (extent, _), own in zip(values, body.outputs, body.own, strict=True):
+        for value, (extent, _), own in zip(values, body.outputs, of_results, strict=True):
             found = f"row_result({self.layout}, {value}, {extent.value!r}, {order}, {keepdim})"
             results.append(found if own is not None else f"{found}.to({self.dtype})")
         self.lines.append(f"return {', '.join(results)}")
+
+    def _results(self, outputs: Sequence[_Output]) -> list[str]:
+        """Python for the results, along the lines in their order."""
+        return self._values("results", outputs)
 
     def _moves(self, tree: Expr) -> bool:
         """Does the value depend on what has a gradient, other than by steps?"""
@@ -277,7 +298,8 @@ class _Parts:
             f"{name}({', '.join(arguments)}) -> {returns}",
             body,
             f"A part of `{self.operator.name}`.",
-            dtypes=_dtypes(self.operator),
+            family=Family.ROWS,
+            dtypes=dtypes_of_parts(self.operator),
             promotion=Promotion.DEFAULT,
             derivatives=MappingProxyType(dict(self._derivatives(tensors, body, end == "order"))),
         )
@@ -306,12 +328,14 @@ class _Parts:
         return next(each for number in range(len(others) + 1) if (each := f"{name}{number or ''}") not in others)
 
     def _call(self, made: Operator, detached: bool = False) -> str:
-        fixed = made.body.fixed if isinstance(made.body, (Rows, Elementwise)) else {}
+        fixed = made.body.fixed if isinstance(made.body, (Rows, Folding, Elementwise)) else {}
         arguments = []
         for each in made.schema.arguments:
             variable = self.variables.get(each.name, each.name)
-            if each.is_tensor and each.name in fixed and each.name not in self.body.fixed:
+            if each.is_tensor and fixed.get(each.name) is BOOL and each.name not in self.body.fixed:
                 variable += ".bool()"
+            elif self.whole and each.name in self.positions and each.name not in fixed:
+                variable += f".to({self.numbers[0]}.dtype)"
             arguments.append(f"{variable}.detach()" if each.is_tensor and detached else variable)
         known = {"dim": "-1", "keepdim": "True"}
         return f"{made.name}({', '.join(known.get(each, each) for each in arguments)})"
@@ -362,9 +386,10 @@ def _line(extent: Extent) -> Extent:
     return Extent.ROW if extent is Extent.ROW else Extent.ELEMENT
 
 
-def _dtypes(operator: Operator) -> frozenset[DType]:
-    """Those that rows in an order are computed in: integers in int64, and floating numbers of long rows in float64."""
+def dtypes_of_parts(operator: Operator) -> frozenset[DType]:
+    """Those that lines in an order are computed in: integers in int64, floating numbers of long lines in float64."""
     floating = [each for each in operator.dtypes if each.is_floating]
     others = [each for each in operator.dtypes if each.is_complex]
-    whole = [INT64] if len(floating) + len(others) < len(operator.dtypes) else []
+    has_integers = len(floating) + len(others) < len(operator.dtypes)
+    whole = [INT64] if has_integers and operator.promotion is not Promotion.INT_TO_FLOAT else []
     return frozenset([*([FLOAT32, FLOAT64] if floating else []), *others, *whole])

@@ -85,7 +85,7 @@ def _wide(tensor: Any, count: int) -> Any:
 
 
 def row_places(line: Any, dtype: Any) -> Any:
-    """Return the positions along a row."""
+    """Return the positions along a row; without a dtype they are integers."""
     return ops.arange(line.shape[-1], dtype=dtype, device=line.device)
 
 

@@ -17,7 +17,7 @@ from codegen.expr import names
 from codegen.model.computation import default_numbers, own_dtypes
 from codegen.model.folding import Folding
 from codegen.model.operator import Extent, Rows
-from codegen.model.ordered_rows import OrderedRows, Taken
+from codegen.model.ordered_rows import OrderedFolding, OrderedRows, Taken
 from codegen.schema import ListType
 from codegen.schema.types import without_optional
 
@@ -78,13 +78,13 @@ class LineTests(BodyTests):
 
     def counts(self) -> bool:
         """Are positions made of elements? Those of negative weights, say, may be outside."""
-        steps = self.body.steps if isinstance(self.body, OrderedRows) else ()
+        steps = self.body.steps if isinstance(self.body, (OrderedRows, OrderedFolding)) else ()
         known = {"count", *self.body.fixed, *(each.name for each in self.operator.params)}
         return any(isinstance(each, Taken) and not names(each.position.tree) <= known for each in steps)
 
     def takes(self, call: Call) -> bool:
         """Are all positions of elements within rows?"""
-        if not isinstance(self.body, OrderedRows):
+        if not isinstance(self.body, (OrderedRows, OrderedFolding)):
             return True
         try:
             self.expected(call, self.place(call, FLOAT64, "contiguous", 0)[1], FLOAT64)

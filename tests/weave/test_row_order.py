@@ -1,4 +1,4 @@
-"""examples/order.yaml: rows in an order, running values, elements at positions, and their gradients."""
+"""examples/order.yaml: rows and folds in an order, running values, elements at positions, and their gradients."""
 
 from __future__ import annotations
 
@@ -103,6 +103,79 @@ for shape in ((3, 6), (50, 9), (1, 1)):
     near(drops, want)
     near(deepest, want.max(-1))
     near(steps, (price - np.concatenate([price[:, :1], price[:, :-1]], -1)).sum(0))
+""",
+    )
+
+
+def test_scans_and_reductions(woven: Woven) -> None:
+    """Values against loops of Python over each line."""
+    run(
+        woven,
+        """
+def lines(x, dim, function, *others):
+    rows = [np.moveaxis(np.broadcast_to(each, x.shape), dim, -1).reshape(-1, x.shape[dim]) for each in (x, *others)]
+    shape = np.moveaxis(x, dim, -1).shape
+    made = [function(*row) for row in zip(*(each.tolist() for each in rows))]
+    return made, shape
+
+def scanned(x, dim, function, *others):
+    made, shape = lines(x, dim, function, *others)
+    return np.moveaxis(np.array(made, np.float64).reshape(shape), -1, dim)
+
+def back(order, values):
+    return [value for _, value in sorted(zip(order, values))]
+
+def kept(chances):
+    order = sorted(range(len(chances)), key=lambda k: (-chances[k], k))
+    reached = np.cumsum([0, *(chances[k] for k in order)])
+    return back(order, [chances[k] if reached[rank] < 0.6 else 0 for rank, k in enumerate(order)])
+
+def means(values, by):
+    order = sorted(range(len(values)), key=lambda k: (by[k], k))
+    return back(order, [np.mean([values[k] for k in order[: rank + 1]]) for rank in range(len(order))])
+
+def margins(values, target):
+    order = sorted(range(len(values)), key=lambda k: (-values[k], k))
+    falling = [values[k] for k in order]
+    return back(order, np.cumsum([max(values[k] - falling[target[k]], 0) * (k + 1) for k in order]))
+
+def gini(values):
+    return sum(abs(a - b) for a in values for b in values) / (2 * len(values) * sum(values))
+
+for x, dim in CASES:
+    v = x.numpy()
+    near(ops.tied_ranks(x, dim), scanned(v, dim, lambda row: [sum(other < each for other in row) for each in row]))
+    if not v.size:
+        assert ops.top_p(x, dim).shape == v.shape and ops.inequality(x, dim).shape == v.sum(dim).shape
+        continue
+    chance = abs(v) / 3
+    near(ops.top_p(of(chance), dim, p=0.6), scanned(chance, dim, kept), 1e-9)
+    by = np.round(rng.normal(size=v.shape[-1:]), 1)
+    near(ops.means_below(x, of(by), dim), scanned(v, dim, means, by), 1e-9)
+    target = rng.integers(0, v.shape[dim], v.max(dim, keepdims=True).shape)
+    near(ops.overtaken(x, of(target), dim), scanned(v, dim, margins, target), 1e-9)
+    made, shape = lines(abs(v) + 1, dim, gini)
+    near(ops.inequality(of(abs(v) + 1), dim), np.reshape(made, shape[:-1]), 1e-9)
+v = abs(CASES[2][0].numpy()[..., :6]) + 1
+near(ops.inequality(of(v), None), gini(v.ravel().tolist()), 1e-9)
+near(ops.inequality(of(v), (0, 2), True)[0, :, 0], [gini(v[:, k].ravel().tolist()) for k in range(3)], 1e-9)
+
+x, by = leaf(3, 6), of(rng.normal(size=6)).requires_grad_()
+target = ow.tensor([[1], [2], [0]])
+for function in (lambda x: ops.top_p(x.exp(), p=2.0), lambda x: ops.means_below(x, by.detach(), 0),
+                 lambda x: ops.overtaken(x, target), lambda x: ops.inequality(x.exp(), -1)):
+    assert check(function, x)
+ops.means_below(x, by).sum().backward()
+assert by.grad is None or not by.grad.any()
+
+nan = float("nan")
+assert ops.tied_ranks(ow.tensor([[nan, 1, 3.0, 1]])).tolist() == [[3, 0, 2, 0]]
+assert ops.tied_ranks(ow.tensor([200, 7, 200], dtype=ow.uint8)).tolist() == [1, 0, 1]
+halves = ops.top_p(ow.tensor([0.25, 0.5, 0.25], dtype=ow.bfloat16), p=0.6)
+assert halves.tolist() == [0.25, 0.5, 0] and halves.dtype == ow.bfloat16
+assert ops.tied_ranks(ow.tensor(3.0)).tolist() == 0 and ops.inequality(ow.tensor(3.0)).tolist() == 0
+assert ops.top_p(ow.empty(3, 4, device="meta")).shape == (3, 4)
+raises(IndexError, "is none of a row of 4 elements", lambda: ops.overtaken(ow.zeros(3, 4), ow.full((3, 1), 4)))
 """,
     )
 

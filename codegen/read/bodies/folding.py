@@ -8,15 +8,18 @@ from types import MappingProxyType
 from ...expr import names, substitute
 from ...model.folding import OTHER, Folding
 from ...model.operator import Expression, Family
+from ...model.ordered_rows import OrderedFolding
 from ...source import Mapping, Scalar
 from ..fields import Entry, Fields, lacks
 from ..reserved import argument_reason
+from .line_order import SORTED, Order, OrderedLocals
+from .row_elements import only_positions
 from .shared import Locals, conditions, own_dtypes, report_unused
 
 _KEYS = {
     "reduce": ("state", "map", "let", "combine", "finalize", "dtype"),
-    "reduce in order": ("order", "state", "let", "next", "finalize", "dtype"),
-    "scan": ("order", "state", "let", "next", "value", "dtype"),
+    "reduce in order": ("order", SORTED, "state", "let", "next", "finalize", "dtype"),
+    "scan": ("order", SORTED, "state", "let", "next", "value", "dtype"),
 }
 _EXAMPLES = {
     "reduce": "reduce: {state: {t: 0}, map: {t: self}, combine: {t: t + other_t}, finalize: t}",
@@ -43,7 +46,9 @@ def read(entry: Entry) -> Folding | None:
         return None
     trees = [each.tree for each in folding.expressions]
     report_unused(entry, key, (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
-    return replace(folding, fixed=conditions(entry, trees))
+    taken = folding.steps if isinstance(folding, OrderedFolding) else ()
+    fixed = {**conditions(entry, trees), **only_positions(entry, taken, folding.expressions)}
+    return replace(folding, fixed=MappingProxyType(fixed))
 
 
 class _Reader:
@@ -68,6 +73,7 @@ class _Reader:
             reason = _refused(word.value) or ("is there already" if word.value in self.arguments else None)
             if reason is not None:
                 entry.report(word.span, f"'{word.value}' {reason}", "rename it")
+        self.order = Order(entry, node, self.state)
 
     def _check_order(self) -> None:
         order = self.entry.text(self.node, "order")
@@ -79,10 +85,13 @@ class _Reader:
 
     def read(self) -> Folding | None:
         before = len(self.entry.diagnostics)
-        starts = self._part("state", self._names(self.arguments if self.is_scan else self.numbers))
+        starts = self._part("state", self._of_elements() if self.is_scan else self._names(self.numbers))
         others = [f"{OTHER}{name}" for name in self.state] if self.joins else []
-        known = self.numbers if self.joins else self.arguments
-        within = Locals(self.entry, self.node, [*known, *self.state, *others], _refused)
+        within = (
+            Locals(self.entry, self.node, [*self.numbers, *self.state, *others], _refused)
+            if self.joins
+            else OrderedLocals(self.order, self.entry, self.node, [*self.arguments, *self.state], _refused)
+        )
         following = self._part(self.change, within)
         element = self._part("map", self._names(self.arguments)) if self.joins else ()
         last = within if self.is_scan else self._names([*self.numbers, *self.state, "count"])
@@ -97,7 +106,12 @@ class _Reader:
             results = tuple(replace(each, tree=substitute(each.tree, after)) for each in results)
         state = tuple(zip(self.state, starts, strict=True))
         local = tuple(within.given.items())
-        return Folding(self.is_scan, state, element, following, results, MappingProxyType({}), own, local)
+        return self.order.of(
+            Folding(self.is_scan, state, element, following, results, MappingProxyType({}), own, local)
+        )
+
+    def _of_elements(self) -> Locals:
+        return OrderedLocals(self.order, self.entry, None, self.arguments, _refused)
 
     def _names(self, known: list[str]) -> Locals:
         return Locals(self.entry, None, known, _refused)

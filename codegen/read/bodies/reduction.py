@@ -7,10 +7,12 @@ from ...expr import names
 from ...model.operator import End, Expression, Found, Reduce, Scan
 from ...source import Mapping
 from ..fields import Entry, lacks
+from .line_order import SORTED
 from .shared import degrees, expression, expression_field
 
 REDUCE_EXAMPLE = "reduce: {identity: 0, combine: acc + self}"
 SCAN_EXAMPLE = "scan: {identity: 0, combine: acc + self}"
+_IN_ORDER = "order: sequential, state: {total: 0}, next: {total: total + self}, value: total"
 _REDUCE_KEYS = ("identity", "empty", "combine", "map", "finalize", "results", "degree", "pairwise")
 _SCAN_KEYS = ("identity", "combine", "results")
 
@@ -33,6 +35,10 @@ def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
 
 
 def read_scan(entry: Entry, node: Mapping) -> Scan | None:
+    mark = node.key(SORTED)
+    if mark is not None:
+        entry.report(mark.span, "a scan in an order is one with a state", _IN_ORDER)
+        return None
     entry.known_keys(node, _SCAN_KEYS, where="scan")
     combine = _combine(entry, node, _SCAN_KEYS, SCAN_EXAMPLE)
     identity = _identity(entry, node, _SCAN_KEYS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 
-from ...dtypes import FLOAT64, INT64
+from ...dtypes import FLOAT64, INT64, DType
 from ...expr import Apply, Expr, ExpressionError, Literal, Name, apply, names, parse, type_of
 from ...expr.functions.lists import ITEM, LISTS
 from ...expr.parse import Family
@@ -21,6 +21,14 @@ _ITEM = {each.name: each for each in LISTS if each.name == ITEM}
 def tree_of(text: str, known: tuple[str, ...], family: Family, origin: Scalar) -> Expr:
     """The tree of an expression in which elements at positions are items."""
     return parse(text, known, replace(family, functions={**family.functions, **_ITEM}), origin)
+
+
+def only_positions(entry: Entry, taken: Iterable[Taken], expressions: Iterable[Expression]) -> dict[str, DType]:
+    """Tensors that are positions of elements, and nothing else in the expressions of a body."""
+    places = [each.position for each in taken]
+    others = [each for each in expressions if not any(each is place for place in places)]
+    used, elsewhere = (frozenset[str]().union(*(names(each.tree) for each in part)) for part in (places, others))
+    return {each.name: INT64 for each in entry.tensors if each.name in used - elsewhere}
 
 
 def elements_in(tree: Expr, of_elements: Container[str]) -> Iterator[Name]:

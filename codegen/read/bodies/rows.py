@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
-from ...dtypes import INT64, DType
 from ...expr import Expr, ExpressionError, names, substitute
 from ...model.operator import MAX_ROW_LETS, MAX_ROW_VALUES, Expression, Extent, Let, Rows
 from ...model.ordered_rows import PLACE, RANK, RUNNING, OrderedRows, Running, Taken
@@ -15,7 +13,7 @@ from ...source import Mapping, Node, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import shared
-from .row_elements import Lifted, elements_in, tree_of
+from .row_elements import Lifted, elements_in, only_positions, tree_of
 from .shared import conditions, own_dtypes, report_unused
 
 EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
@@ -51,19 +49,9 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
         body = OrderedRows(**vars(body), steps=tuple(reader.steps), key=key)
     trees = [each.tree for each in body.expressions]
     report_unused(entry, "body", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
-    fixed = {
-        **conditions(entry, trees),
-        **(_positions(body, (each.name for each in entry.tensors)) if isinstance(body, OrderedRows) else {}),
-    }
+    taken = [step for step in body.steps if isinstance(step, Taken)] if isinstance(body, OrderedRows) else []
+    fixed = {**conditions(entry, trees), **only_positions(entry, taken, body.expressions)}
     return replace(body, fixed=MappingProxyType(fixed))
-
-
-def _positions(body: OrderedRows, tensors: Iterable[str]) -> dict[str, DType]:
-    """Tensors that are positions of elements, and nothing else."""
-    positions = {name for step in body.steps if isinstance(step, Taken) for name in names(step.position.tree)}
-    values = (step.expression for step in body.steps)
-    others = (*values, *(() if body.key is None else (body.key,)), *(each for _, each in body.outputs))
-    return dict.fromkeys((positions & {*tensors}).difference(*(names(each.tree) for each in others)), INT64)
 
 
 def _limit(entry: Entry, node: Mapping, count: int, most: int, what: str) -> None:

@@ -76,9 +76,13 @@ class Locals:
 
     def parsed(self, text: Scalar) -> Expression | None:
         """The expression as it is written."""
-        found = expression(self.fields, text, self.known)
+        found = self.read(text)
         self.used.update(_WORD.findall(text.value) if found is None else names(found.tree))
         return found
+
+    def read(self, text: Scalar) -> Expression | None:
+        """The expression in terms of the known names."""
+        return expression(self.fields, text, self.known)
 
     def declare(self, names: Iterable[str]) -> None:
         """Names that are known from now on."""
