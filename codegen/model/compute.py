@@ -300,14 +300,16 @@ class Compute:
         """Are all elements of a reduction sure to be inside, and no integers divided?"""
         found = [atom for _, atom in within(self.atoms, *fold.expressions)]
         inner = (tree for atom in (fold, *found) for each in atom.expressions for tree in applications(each))
-        return self.is_always_inside(fold) and not any(
+        return not self.tested(fold) and not any(
             isinstance(each, Apply) and ROWS[each.function].may_fail for each in inner
         )
 
-    def is_always_inside(self, fold: Fold) -> bool:
-        """Are elements of which its values are made sure to be inside?"""
-        reads = [each for _, each in within(self.atoms, fold.value) if isinstance(each, Read)]
-        return all(self.is_sure(read, dim) for read in reads for dim in range(len(read.indices)))
+    def tested(self, fold: Fold) -> frozenset[str]:
+        """The elements of which its values are made that may be outside."""
+        reads = {name: each for name, each in within(self.atoms, fold.value) if isinstance(each, Read)}
+        return frozenset(
+            name for name, read in reads.items() if not all(self.is_sure(read, dim) for dim in range(len(read.indices)))
+        )
 
     @cached_property
     def exact(self) -> Mapping[tuple[str, int], int]:

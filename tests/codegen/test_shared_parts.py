@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from codegen import library
 from codegen.emit import backward, derivatives, kernels
 from codegen.expr import parse, shared_parts
@@ -61,3 +63,22 @@ def test_what_is_saved_does_not_depend_on_gradients(tmp_path: Path) -> None:
     saved = text.partition("def save")[2].partition("def apply")[0]
     assert "grad_b" not in saved
     assert "if other is None" in saved
+
+
+@pytest.mark.parametrize("rule", ["nearest", "reflect", "0", "skip"])
+def test_reductions_that_read_the_same_elements_share_their_loop(tmp_path: Path, rule: str) -> None:
+    """So what both are made of is computed once in each step."""
+    path = tmp_path / "filtered.yaml"
+    path.write_text(f"""\
+- func: filtered(Tensor self) -> Tensor
+  doc: Doc.
+  compute:
+    let: {{'weight[i]': 'exp(-square(self[x + i] - self[x]))'}}
+    size: {{x: self.size(-1)}}
+    value[x]: sum(weight[i] * self[x + i] for i in range(-2, 3)) / sum(weight[i] for i in range(-2, 3))
+    outside: {rule}
+  dtypes: [float32]
+  derivatives: none
+""")
+    (operator,) = library.read(path)
+    assert (kernels.emit(operator) or "").count("for (int64_t v_i =") == 1

@@ -61,6 +61,20 @@ RANGED = """
   dtypes: floating
   derivatives: none
 """
+SHARING = """
+- func: sharing_{name}(Tensor self, Tensor other) -> (Tensor mean, Tensor most, Tensor apart)
+  doc: Means of neighbours with weights, the greatest weighted one, and a sum that reads another tensor besides.
+  compute:
+    let: {{'weight[i]': 'abs(self[..., x + i] - self[..., x]) + 1'}}
+    size: {{x: self.size(-1)}}
+    mean[..., x]: >-
+      sum(weight[i] * self[..., x + i] for i in range(-2, 3)) / sum(weight[i] for i in range(-2, 3))
+    most[..., x]: max(weight[i] * self[..., x + i] for i in range(-2, 3))
+    apart[..., x]: sum(weight[i] * other[..., x + 2 * i] for i in range(-2, 3))
+    outside: {rule}
+  dtypes: [float64]
+  derivatives: none
+"""
 CODE = """
 import numpy as np
 import opweave as ow
@@ -115,6 +129,29 @@ for size, terms, count in ((3, 2, 5), (5, 9, 4), (40, 30, 70), (100, 20, 300), (
             got = function(ow.from_numpy(x), ow.from_numpy(weight), count)
             assert (got.numpy() == want).all(), (name, factor, size)
 
+def shared(x, other, mode):
+    terms = []
+    for i in range(-2, 3):
+        both = []
+        for tensor, step in ((x, i), (other, 2 * i)):
+            places = np.arange(x.shape[-1]) + step
+            skipped = (places < 0) | (places >= x.shape[-1]) if mode is None else np.zeros(x.shape[-1], bool)
+            around = np.pad(tensor, [(0, 0), (4, 4)], **(mode or dict(mode="constant")))
+            both.append((around[:, 4 + step : 4 + step + x.shape[-1]], ~skipped))
+        (near, has_near), (far, has_far) = both
+        terms.append((abs(near - x) + 1, near, has_near, far, has_near & has_far))
+    total = sum(np.where(has, weight, 0) for weight, _, has, _, _ in terms)
+    mean = sum(np.where(has, weight * near, 0) for weight, near, has, _, _ in terms) / total
+    most = np.max([np.where(has, weight * near, -np.inf) for weight, near, has, _, _ in terms], 0)
+    return mean, most, sum(np.where(has, weight * far, 0) for weight, _, _, far, has in terms)
+
+for name, mode in (*modes.items(), ("skip", None)):
+    for shape in ((3, 5), (2, 40), (1, 300), (4, 17)):
+        x, other = rng.integers(-9, 9, shape).astype("f8"), rng.integers(-9, 9, shape).astype("f8")
+        found = getattr(ops, f"sharing_{name}")(ow.from_numpy(x), ow.from_numpy(other))
+        for got, want in zip(found, shared(x, other, mode), strict=True):
+            np.testing.assert_allclose(got.numpy(), want, rtol=1e-14, err_msg=f"{name} {shape}")
+
 def between(first, stop, dtype):
     ends = (ow.tensor([each], dtype=dtype) for each in (first, stop))
     try:
@@ -136,6 +173,7 @@ for first, stop, want in ranges:
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "filters")
     entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()) + MASKED + ABSENT + RANGED
+    entries += "".join(SHARING.format(name=name, rule=rule) for name, rule in (*RULES.items(), ("skip", "skip")))
     for name, rule in (("skip", "skip"), ("seven", "7")):
         entries += "".join(BACKWARDS.format(name=f"{name}{factor}", rule=rule, factor=factor) for factor in (1, 3))
     return weave(written(folder / "filters.yaml", entries), out=folder)

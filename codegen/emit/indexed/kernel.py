@@ -128,13 +128,14 @@ class Loops(Inside):
 
     def _reductions(self, trees: Sequence[Expr]) -> Iterator[Node]:
         """The reductions that expressions use, but those within other reductions and those that are there already.
-        Those of the same values, or of what is read without tests, share their loops."""
-        groups: dict[Fold, dict[str, Fold]] = {}
+        Those that read the same elements with tests share their loops, in which what their terms share is computed
+        once."""
+        groups: dict[tuple[Fold, frozenset[str]], dict[str, Fold]] = {}
         for name, fold in self._direct(trees):
             if name in self.computed:
                 continue
-            shared = ZERO if self.body.is_always_inside(fold) else fold.value
-            groups.setdefault(replace(fold, reduction="", value=shared, span=Name("").span), {})[name] = fold
+            loops = replace(fold, reduction="", value=ZERO, span=Name("").span)
+            groups.setdefault((loops, self.body.tested(fold)), {})[name] = fold
         for group in groups.values():
             yield from self._fold(group)
 
