@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["allocate_like", "allocate_strided", "dtype_or_default", "ends_of_sequence"]
 
 
-def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
-    """A contiguous tensor on the default device, of the dtype with this code and the class of `like`."""
-    return wrap(lib.empty_strided(shape, ffi.NULL, len(shape), code), like)
+def allocate(shape: Sequence[int], code: int) -> Any:
+    """A contiguous tensor on the default device, of the dtype with this code."""
+    return wrap(lib.empty_strided(shape, ffi.NULL, len(shape), code))
 
 
 def allocate_like(like: Any, dtype: Any = None, memory_format: Any = None) -> Tensor:
     """A tensor of the shape of `like` on the default device, in its order unless `memory_format` says otherwise."""
     code = -1 if dtype is None else dtype_class.resolve(dtype, "empty_like").code
-    return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)), like)
+    return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)))
 
 
 def allocate_strided(size: Sequence[int], stride: Sequence[int], dtype: Any = None) -> Tensor:

@@ -27,11 +27,12 @@ NONE = -(2**63)
 OVERFLOW = "Overflow when unpacking long long"
 
 
-def wrap(handle: float, like: Any = None) -> TensorType:
-    """The tensor of a new handle, of the class of `like`; raises the pending error when there is no handle."""
+def wrap(handle: float) -> TensorType:
+    """The tensor of a new handle; raises the pending error when there is no handle. What classes derived from Tensor
+    say of results comes after that, where the dispatcher asks them."""
     if not handle:
         raise_pending()
-    tensor: TensorType = adopt(handle, Tensor if like is None else type(like))
+    tensor: TensorType = adopt(handle, Tensor)
     return tensor
 
 

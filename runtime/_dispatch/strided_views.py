@@ -23,7 +23,7 @@ def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storag
     if stride and min(stride) < 0:
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     offset = lib.storage_offset(tensor._h) if storage_offset is None else storage_offset
-    return as_view(wrap(lib.as_strided(tensor._h, size, stride, len(size), offset, -1), tensor), tensor)
+    return as_view(wrap(lib.as_strided(tensor._h, size, stride, len(size), offset, -1)), tensor)
 
 
 def detached(tensor: Any) -> Tensor:

@@ -51,4 +51,4 @@ def _view(input: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: 
     handle = lib.as_strided(input._h, sizes, strides, len(sizes), offset, dtype.code)
     if not handle:
         raise_pending()
-    return as_view(wrap(handle, input), input)
+    return as_view(wrap(handle), input)

@@ -16,7 +16,7 @@ def with_elements(input: Any, dtype: dtype) -> Any:
     sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
     if dtype.itemsize != input.itemsize:
         sizes, strides, offset = _resized_elements(input, dtype, sizes, strides, offset)
-    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, dtype.code), input)
+    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, dtype.code))
 
 
 def _resized_elements(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def subscript(self: Any, index: Any) -> TensorType:
     """`self[index]` for what the core does not know of, or of tensors that it does not take."""
     if not keys(self, index) and (handle := view_of(self._h, index)):
-        return as_view(wrap(handle, self), self)
+        return as_view(wrap(handle), self)
     if lib.error_pending():
         raise_pending()
     view, tensors, is_masked = index_parser.apply(self, index)
