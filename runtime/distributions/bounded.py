@@ -42,16 +42,18 @@ class Kumaraswamy(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
         a, b = self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape)
-        return type(self)(a, b, validate_args=self._validate_args)
+        made = self._ow_instance(_instance)
+        Kumaraswamy.__init__(made, a, b, validate_args=self._validate_args)
+        return made
 
-    def _moment(self, order: int) -> Any:
+    def _ow_moment(self, order: int) -> Any:
         a, b = 1 + order / self.concentration1, self.concentration0
         return b * (a.lgamma() + b.lgamma() - (a + b).lgamma()).exp()
 
     @property
     def mean(self) -> Tensor:
         """The expectations."""
-        return self._moment(1)
+        return self._ow_moment(1)
 
     @property
     def mode(self) -> Tensor:
@@ -63,7 +65,7 @@ class Kumaraswamy(TransformedDistribution):
     @property
     def variance(self) -> Tensor:
         """The variances."""
-        return self._moment(2) - self.mean.square()
+        return self._ow_moment(2) - self.mean.square()
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
@@ -114,7 +116,7 @@ class GeneralizedPareto(Distribution):
         end = ops.where(self.concentration < 0, self.loc - self.scale / self.concentration, math.inf)
         return constraints.interval(self.loc, end)
 
-    def _split(self) -> tuple[Any, Any]:
+    def _ow_split(self) -> tuple[Any, Any]:
         """Where the concentration is zero, and the others."""
         zero = self.concentration.isclose(ops.zeros_like(self.concentration))
         return zero, ops.where(zero, 1.0, self.concentration)
@@ -125,15 +127,15 @@ class GeneralizedPareto(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        z = (self._checked(value) - self.loc) / self.scale
-        zero, power = self._split()
+        z = (self._ow_checked(value) - self.loc) / self.scale
+        zero, power = self._ow_split()
         y = 1 / power + ops.ones_like(z)
         return -self.scale.log() - ops.where(zero, z, ops.where(y == 0, y, y * (power * z).log1p()))
 
     def log_survival_function(self, value: Any) -> Any:
         """Return the logarithms of the probabilities of larger values."""
-        z = (self._checked(value) - self.loc) / self.scale
-        zero, power = self._split()
+        z = (self._ow_checked(value) - self.loc) / self.scale
+        zero, power = self._ow_split()
         return ops.where(zero, -z, -(power * z).log1p() / power)
 
     def log_cdf(self, value: Any) -> Any:
@@ -146,7 +148,7 @@ class GeneralizedPareto(Distribution):
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
-        zero, power = self._split()
+        zero, power = self._ow_split()
         logarithm = (-value).log1p()
         grown = self.loc + self.scale / power * (-power * logarithm).expm1()
         return ops.where(zero, self.loc - self.scale * logarithm, grown)
@@ -244,7 +246,7 @@ class VonMises(Symmetric):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        toward = self.concentration * (self._checked(value) - self.loc).cos()
+        toward = self.concentration * (self._ow_checked(value) - self.loc).cos()
         return toward - math.log(2 * math.pi) - _log_bessel(self.concentration, 0)
 
     @lazy_property

@@ -20,7 +20,7 @@ class Categorical(ByProbability):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
     has_enumerate_support = True
-    _binary = False
+    _ow_binary = False
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if (probs is None) == (logits is None):
@@ -35,7 +35,7 @@ class Categorical(ByProbability):
         self._num_events = value.size(-1)
         super().__init__(value.size()[:-1], validate_args=validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made._num_events = self._num_events
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
@@ -67,7 +67,7 @@ class Categorical(ByProbability):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of classes."""
-        value = self._checked(value).long().unsqueeze(-1)
+        value = self._ow_checked(value).long().unsqueeze(-1)
         shape = ops.broadcast_tensors([value, self.logits])[0].shape
         logits = self.logits.expand(shape)
         return logits.gather(-1, value.expand(shape)[..., :1]).squeeze(-1)
@@ -93,7 +93,7 @@ class _OfCategorical(Distribution):
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made._categorical = self._categorical.expand(shape)
 
     @property
@@ -142,7 +142,7 @@ class OneHotCategorical(_OfCategorical):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
-        return self._categorical.log_prob(self._checked(value).max(-1)[1])
+        return self._categorical.log_prob(self._ow_checked(value).max(-1)[1])
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
@@ -178,8 +178,8 @@ class Multinomial(_OfCategorical):
         self.total_count = total_count
         super().__init__(probs, logits, validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
-        super()._expanded(made, shape)
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
+        super()._ow_expanded(made, shape)
         made.total_count = self.total_count
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
@@ -207,7 +207,7 @@ class Multinomial(_OfCategorical):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         logits, value = ops.broadcast_tensors([self.logits, value])
         logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
         return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + (logits * value).sum(-1)

@@ -11,7 +11,7 @@ from .._base.types import Size
 from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, Symmetric
-from .utils import lazy_property, standard_normal, sum_rightmost
+from .utils import _standard_normal, _sum_rightmost, lazy_property
 
 __all__ = ["Independent", "MultivariateNormal"]
 
@@ -44,7 +44,9 @@ class Independent(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
         shape = Size(batch_shape) + self.event_shape[: self.reinterpreted_batch_ndims]
-        return Independent(self.base_dist.expand(shape), self.reinterpreted_batch_ndims, self._validate_args)
+        made = self._ow_instance(_instance)
+        Independent.__init__(made, self.base_dist.expand(shape), self.reinterpreted_batch_ndims, self._validate_args)
+        return made
 
     @property
     def has_rsample(self) -> Any:  # type: ignore[override]
@@ -87,11 +89,11 @@ class Independent(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
         return f"{self.__class__.__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
@@ -127,7 +129,7 @@ class MultivariateNormal(Symmetric):
     }
     support = constraints.real_vector
     has_rsample = True
-    _names = ("_tril",)
+    _ow_names = ("_unbroadcasted_scale_tril",)
 
     def __init__(
         self,
@@ -155,43 +157,43 @@ class MultivariateNormal(Symmetric):
         setattr(self, name, matrix.expand((*shape, *matrix.shape[-2:])))
         super().__init__(shape, self.loc.shape[-1:], validate_args=validate_args)
         root = linalg.cholesky if name == "covariance_matrix" else _tril_of_inverse
-        self._tril = self.scale_tril if name == "scale_tril" else root(getattr(self, name))
+        self._unbroadcasted_scale_tril = self.scale_tril if name == "scale_tril" else root(getattr(self, name))
 
     @lazy_property
     def scale_tril(self) -> Any:
         """The Cholesky factors of the covariances."""
-        return self._tril
+        return self._unbroadcasted_scale_tril
 
     @lazy_property
     def covariance_matrix(self) -> Any:
         """The covariances."""
-        return self._tril @ self._tril.mT
+        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
 
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverses of the covariances."""
-        return self._tril.cholesky_inverse()
+        return self._unbroadcasted_scale_tril.cholesky_inverse()
 
     @property
     def variance(self) -> Tensor:
         """The variances of the components."""
-        return self._tril.square().sum(-1)
+        return self._unbroadcasted_scale_tril.square().sum(-1)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
-        eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
-        return self.loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
+        eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
+        return self.loc + (self._unbroadcasted_scale_tril @ eps.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        apart = self._checked(value) - self.loc
-        tril = self._tril.expand((*apart.shape[:-1], *self._tril.shape[-2:]))
+        apart = self._ow_checked(value) - self.loc
+        tril = self._unbroadcasted_scale_tril.expand((*apart.shape[:-1], *self._unbroadcasted_scale_tril.shape[-2:]))
         constant = self._event_shape[0] * math.log(2 * math.pi)
-        return -0.5 * (constant + mahalanobis(tril, apart)) - half_log_det(self._tril)
+        return -0.5 * (constant + mahalanobis(tril, apart)) - half_log_det(self._unbroadcasted_scale_tril)
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
-        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det(self._tril)
+        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det(self._unbroadcasted_scale_tril)
 
 
 def _tril_of_inverse(precision: Any) -> Any:

@@ -20,16 +20,17 @@ class ConstraintRegistry:
         """Have `factory(constraint)` make the transform for a constraint, or for a class of them."""
         if factory is None:
             return lambda made: self.register(constraint, made)
-        self._registry[_key(constraint)] = factory
+        kind = constraint if isinstance(constraint, type) else type(constraint)
+        if not issubclass(kind, constraints.Constraint):
+            raise TypeError(
+                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}"
+            )
+        self._registry[kind] = factory
         return factory
 
     def __call__(self, constraint: Any) -> Any:
         """Return the transform for a constraint. Raises NotImplementedError if there is none."""
-        if isinstance(constraint, constraints.independent):
-            return transforms.IndependentTransform(
-                self(constraint.base_constraint), constraint.reinterpreted_batch_ndims
-            )
-        factory = self._registry.get(_key(constraint))
+        factory = self._registry.get(type(constraint))
         if factory is None:
             raise NotImplementedError(
                 f"Cannot transform {type(constraint).__name__} constraints: {constraint!r} has no transform"
@@ -37,14 +38,10 @@ class ConstraintRegistry:
         return factory(constraint)
 
 
-def _key(constraint: Any) -> Any:
-    return getattr(constraint, "_name", constraint if isinstance(constraint, type) else type(constraint))
-
-
 biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
 
 
-def _positive(constraint: Any) -> Any:
+def _above(constraint: Any) -> Any:
     bound = constraint.lower_bound
     exp = transforms.ExpTransform()
     is_zero = isinstance(bound, (int, float)) and bound == 0
@@ -66,6 +63,12 @@ def _between(constraint: Any) -> Any:
     return transforms.ComposeTransform([sigmoid, transforms.AffineTransform(low, high - low)])
 
 
+def _independent(registry: ConstraintRegistry) -> Callable[[Any], Any]:
+    return lambda several: transforms.IndependentTransform(
+        registry(several.base_constraint), several.reinterpreted_batch_ndims
+    )
+
+
 def _cat(registry: ConstraintRegistry) -> Callable[[Any], Any]:
     return lambda parts: transforms.CatTransform([registry(each) for each in parts.cseq], parts.dim, parts.lengths)
 
@@ -76,11 +79,12 @@ def _stack(registry: ConstraintRegistry) -> Callable[[Any], Any]:
 
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.real, lambda _: transforms.identity_transform)
-    _registry.register(constraints.positive, _positive)
-    _registry.register(constraints.nonnegative, _positive)
-    _registry.register(constraints.less_than(0), _below)
-    _registry.register(constraints.unit_interval, _between)
-    _registry.register(constraints.half_open_interval(0, 1), _between)
+    _registry.register(constraints.independent, _independent(_registry))
+    _registry.register(constraints.greater_than, _above)
+    _registry.register(constraints.greater_than_eq, _above)
+    _registry.register(constraints.less_than, _below)
+    _registry.register(constraints.interval, _between)
+    _registry.register(constraints.half_open_interval, _between)
     _registry.register(constraints.corr_cholesky, lambda _: transforms.CorrCholeskyTransform())
     _registry.register(constraints.cat, _cat(_registry))
     _registry.register(constraints.stack, _stack(_registry))

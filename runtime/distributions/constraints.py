@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 __all__ = [
@@ -29,40 +28,63 @@ class Constraint:
         return self.__class__.__name__[1:] + "()"
 
 
-class _Test(Constraint):
-    """A constraint that is one function, perhaps of bounds."""
+class _Bounded(Constraint):
+    """Elements between bounds, which are attributes."""
 
-    def __init__(
-        self,
-        name: str,
-        test: Callable[..., Any],
-        bounds: dict[str, Any] | None = None,
-        discrete: bool = False,
-        event_dim: int = 0,
-    ) -> None:
-        self._name, self._test, self._bounds = name, test, bounds or {}
-        self.is_discrete, self.event_dim = discrete, event_dim
-        self.__dict__.update(self._bounds)
-
-    def check(self, value: Any) -> Any:
-        return self._test(value, *self._bounds.values())
+    def __init__(self, **bounds: Any) -> None:
+        self._bounds = tuple(bounds)
+        self.__dict__.update(bounds)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value}" for name, value in self._bounds.items())
-        return f"{self._name}({shown})"
+        shown = ", ".join(f"{name}={getattr(self, name)}" for name in self._bounds)
+        return f"{self.__class__.__name__[1:]}({shown})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Test) and (self._name, self._bounds) == (other._name, other._bounds)
 
-    __hash__ = object.__hash__
+class _From(_Bounded):
+    lower_bound: Any
+
+    def __init__(self, lower_bound: Any) -> None:
+        super().__init__(lower_bound=lower_bound)
+
+
+class _To(_Bounded):
+    upper_bound: Any
+
+    def __init__(self, upper_bound: Any) -> None:
+        super().__init__(upper_bound=upper_bound)
+
+
+class _Within(_Bounded):
+    lower_bound: Any
+    upper_bound: Any
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 
 
 class _Dependent(Constraint):
-    def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
-        self.is_discrete, self.event_dim = is_discrete, event_dim
+    """What is allowed depends on other parameters. Whether it is discrete, and of which dimension, may be known."""
 
-    def __call__(self, *, is_discrete: bool = False, event_dim: int = 0) -> _Dependent:
-        return _Dependent(is_discrete=is_discrete, event_dim=event_dim)
+    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]
+        if self._is_discrete is NotImplemented:
+            raise NotImplementedError(".is_discrete cannot be determined statically")
+        return bool(self._is_discrete)
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        if self._event_dim is NotImplemented:
+            raise NotImplementedError(".event_dim cannot be determined statically")
+        return int(self._event_dim)
+
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
+        return _Dependent(
+            is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
+            event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
+        )
 
     def check(self, value: Any) -> Any:
         raise ValueError("Cannot determine validity of dependent constraint")
@@ -73,18 +95,18 @@ def is_dependent(constraint: Any) -> bool:
     return isinstance(constraint, _Dependent)
 
 
-class dependent_property(property, _Dependent):  # noqa: N801 (PyTorch's name)
+class _DependentProperty(property, _Dependent):
     """Decorator: a property whose value is a constraint that depends on parameters."""
 
-    def __init__(self, fn: Any = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+    def __init__(self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         super().__init__(fn)
-        self.is_discrete, self.event_dim = is_discrete, event_dim
+        self._is_discrete, self._event_dim = is_discrete, event_dim
 
     def __call__(self, fn: Any) -> Any:  # type: ignore[override]
-        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
+        return type(self)(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
-class independent(Constraint):  # noqa: N801 (PyTorch's name)
+class _IndependentConstraint(Constraint):
     """A constraint of several dimensions at once."""
 
     def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
@@ -101,7 +123,7 @@ class independent(Constraint):  # noqa: N801 (PyTorch's name)
         return result.reshape((*result.shape[: result.dim() - count], -1)).all(-1)
 
     def __repr__(self) -> str:
-        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+        return f"{self.__class__.__name__[1:]}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
 class MixtureSameFamilyConstraint(Constraint):
@@ -132,7 +154,7 @@ class _Parts(Constraint):
         self.event_dim = max(each.event_dim for each in self.cseq)
 
 
-class cat(_Parts):  # noqa: N801 (PyTorch's name)
+class _Cat(_Parts):
     """Constraints of parts that are joined along a dimension."""
 
     def __init__(self, cseq: Any, dim: int = 0, lengths: Any = None) -> None:
@@ -149,7 +171,7 @@ class cat(_Parts):  # noqa: N801 (PyTorch's name)
         return joined(checks, self.dim)
 
 
-class stack(_Parts):  # noqa: N801 (PyTorch's name)
+class _Stack(_Parts):
     """Constraints of the positions of a dimension."""
 
     def __init__(self, cseq: Any, dim: int = 0) -> None:
@@ -165,96 +187,176 @@ class stack(_Parts):  # noqa: N801 (PyTorch's name)
         return stacked([each.check(part) for each, part in zip(self.cseq, parts, strict=True)], self.dim)
 
 
-def _positive_definite(value: Any) -> Any:
-    from ..linalg import cholesky_ex
-
-    return _symmetric(value) & cholesky_ex(value)[1].eq(0)
-
-
-def _symmetric(value: Any) -> Any:
-    return value.isclose(value.mT, atol=1e-6).all(-2).all(-1)
-
-
-def _semidefinite(value: Any) -> Any:
-    from ..linalg import eigvalsh
-
-    return _symmetric(value) & eigvalsh(value).ge(-1e-6).all(-1)
-
-
-def _lower_cholesky(value: Any) -> Any:
-    return value.tril().eq(value).flatten(-2).all(-1) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
-
-
-def _corr_cholesky(value: Any) -> Any:
-    lengths = value.square().sum(-1)
-    return _lower_cholesky(value) & ((lengths - 1).abs() < 1e-4).all(-1)
-
-
-def greater_than(lower_bound: Any) -> Any:
+class _GreaterThan(_From):
     """Numbers above a bound."""
-    return _Test("GreaterThan", lambda value, low: low < value, {"lower_bound": lower_bound})
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return self.lower_bound < value
 
 
-def greater_than_eq(lower_bound: Any) -> Any:
+class _GreaterThanEq(_From):
     """Numbers from a bound on."""
-    return _Test("GreaterThanEq", lambda value, low: low <= value, {"lower_bound": lower_bound})
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return self.lower_bound <= value
 
 
-def less_than(upper_bound: Any) -> Any:
+class _LessThan(_To):
     """Numbers below a bound."""
-    return _Test("LessThan", lambda value, high: value < high, {"upper_bound": upper_bound})
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return value < self.upper_bound
 
 
-def _bounds(low: Any, high: Any) -> dict[str, Any]:
-    return {"lower_bound": low, "upper_bound": high}
-
-
-def interval(lower_bound: Any, upper_bound: Any) -> Any:
+class _Interval(_Within):
     """Numbers between two bounds, and these."""
-    test = lambda value, low, high: (low <= value) & (value <= high)  # noqa: E731
-    return _Test("Interval", test, _bounds(lower_bound, upper_bound))
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-def half_open_interval(lower_bound: Any, upper_bound: Any) -> Any:
+class _HalfOpenInterval(_Within):
     """Numbers between two bounds, and the lower one."""
-    test = lambda value, low, high: (low <= value) & (value < high)  # noqa: E731
-    return _Test("HalfOpenInterval", test, _bounds(lower_bound, upper_bound))
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return (self.lower_bound <= value) & (value < self.upper_bound)
 
 
-def integer_interval(lower_bound: Any, upper_bound: Any) -> Any:
+class _IntegerInterval(_Within):
     """Integers between two bounds, and these."""
-    test = lambda value, low, high: (value % 1 == 0) & (low <= value) & (value <= high)  # noqa: E731
-    return _Test("IntegerInterval", test, _bounds(lower_bound, upper_bound), True)
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-def _integers_from(bound: int) -> Any:
-    test = lambda value, low: (value % 1 == 0) & (value >= low)  # noqa: E731
-    return _Test("IntegerGreaterThan", test, {"lower_bound": bound}, True)
+class _IntegerGreaterThan(_From):
+    """Integers from a bound on."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return (value % 1 == 0) & (value >= self.lower_bound)
 
 
-def multinomial(upper_bound: Any) -> Any:
+class _IntegerLessThan(_To):
+    """Integers up to a bound."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return (value % 1 == 0) & (value <= self.upper_bound)
+
+
+class _Multinomial(Constraint):
     """Counts along the last dimension that sum to a number."""
-    test = lambda value, most: (value >= 0).all(-1) & (value.sum(-1) <= most)  # noqa: E731
-    return _Test("Multinomial", test, {"upper_bound": upper_bound}, True, 1)
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Any:
+        """Return a bool tensor."""
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
-dependent = _Dependent()
-boolean = _Test("Boolean", lambda value: (value == 0) | (value == 1), discrete=True)
-one_hot = _Test(
-    "OneHot", lambda value: ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1), discrete=True, event_dim=1
-)
-nonnegative_integer, positive_integer = _integers_from(0), _integers_from(1)
-real = _Test("Real", lambda value: value == value)
+class _Boolean(Constraint):
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        return (value == 0) | (value == 1)
+
+
+class _OneHot(Constraint):
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Any) -> Any:
+        return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
+
+
+class _Real(Constraint):
+    def check(self, value: Any) -> Any:
+        return value == value
+
+
+class _Simplex(Constraint):
+    event_dim = 1
+
+    def check(self, value: Any) -> Any:
+        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+class _LowerTriangular(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        return value.tril().eq(value).flatten(-2).all(-1)
+
+
+class _LowerCholesky(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        return lower_triangular.check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+class _CorrCholesky(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        return lower_cholesky.check(value) & ((value.square().sum(-1) - 1).abs() < 1e-4).all(-1)
+
+
+class _Square(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        return (value.new_zeros(value.shape[:-2]) == 0) & (value.size(-1) == value.size(-2))
+
+
+class _Symmetric(_Square):
+    def check(self, value: Any) -> Any:
+        is_square = super().check(value)
+        return value.isclose(value.mT, atol=1e-6).all(-2).all(-1) if is_square.all() else is_square
+
+
+class _PositiveSemidefinite(_Symmetric):
+    def check(self, value: Any) -> Any:
+        from ..linalg import eigvalsh
+
+        is_symmetric = super().check(value)
+        return is_symmetric & eigvalsh(value).ge(-1e-6).all(-1) if is_symmetric.all() else is_symmetric
+
+
+class _PositiveDefinite(_Symmetric):
+    def check(self, value: Any) -> Any:
+        from ..linalg import cholesky_ex
+
+        is_symmetric = super().check(value)
+        return is_symmetric & cholesky_ex(value)[1].eq(0) if is_symmetric.all() else is_symmetric
+
+
+# Torch's names of the classes, of which those of its documentation begin without an underscore.
+cat, stack, independent, dependent_property = _Cat, _Stack, _IndependentConstraint, _DependentProperty
+greater_than, greater_than_eq, less_than, multinomial = _GreaterThan, _GreaterThanEq, _LessThan, _Multinomial
+interval, half_open_interval, integer_interval = _Interval, _HalfOpenInterval, _IntegerInterval
+
+dependent, boolean, one_hot, real, simplex = _Dependent(), _Boolean(), _OneHot(), _Real(), _Simplex()
+nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
 real_vector = independent(real, 1)
-positive, nonnegative = greater_than(0.0), greater_than_eq(0.0)
-unit_interval = interval(0.0, 1.0)
-simplex = _Test("Simplex", lambda value: (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6), event_dim=1)
-lower_triangular = _Test("LowerTriangular", lambda value: value.tril().eq(value).flatten(-2).all(-1), event_dim=2)
-lower_cholesky = _Test("LowerCholesky", _lower_cholesky, event_dim=2)
-corr_cholesky = _Test("CorrCholesky", _corr_cholesky, event_dim=2)
-square = _Test(
-    "Square", lambda value: (value.new_zeros(value.shape[:-2]) == 0) & (value.size(-1) == value.size(-2)), event_dim=2
-)
-symmetric = _Test("Symmetric", _symmetric, event_dim=2)
-positive_semidefinite = _Test("PositiveSemidefinite", _semidefinite, event_dim=2)
-positive_definite = _Test("PositiveDefinite", _positive_definite, event_dim=2)
+positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)
+lower_triangular, lower_cholesky, corr_cholesky = _LowerTriangular(), _LowerCholesky(), _CorrCholesky()
+square, symmetric = _Square(), _Symmetric()
+positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()

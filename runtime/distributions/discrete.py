@@ -20,9 +20,9 @@ __all__ = ["Bernoulli", "Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 class ByProbability(Distribution):
     """Base of distributions that are given by probabilities or by their logits."""
 
-    _binary = True
+    _ow_binary = True
 
-    def _given(self, probs: Any, logits: Any, *others: Any) -> tuple[Any, ...]:
+    def _ow_given(self, probs: Any, logits: Any, *others: Any) -> tuple[Any, ...]:
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         name, value = ("probs", probs) if logits is None else ("logits", logits)
@@ -31,7 +31,7 @@ class ByProbability(Distribution):
         self._is_logits = logits is not None
         return (*(each.type_as(value) for each in rest), shape)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made._is_logits = self._is_logits
 
     @property
@@ -41,22 +41,22 @@ class ByProbability(Distribution):
     @lazy_property
     def logits(self) -> Any:
         """The logits of the probabilities."""
-        return probs_to_logits(self.probs, is_binary=self._binary)
+        return probs_to_logits(self.probs, is_binary=self._ow_binary)
 
     @lazy_property
     def probs(self) -> Any:
         """The probabilities."""
-        return logits_to_probs(self.logits, is_binary=self._binary)
+        return logits_to_probs(self.logits, is_binary=self._ow_binary)
 
     @property
     def param_shape(self) -> Size:
         """The shape of parameters."""
         return self._param.size()
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
+    def _ow_new(self, *args: Any, **kwargs: Any) -> Any:
         return self._param.new(*args, **kwargs)
 
-    def _log_probs(self) -> tuple[Any, Any]:
+    def _ow_log_probs(self) -> tuple[Any, Any]:
         """The logarithms of the probabilities of one and of zero."""
         from ..nn.functional import logsigmoid
 
@@ -74,7 +74,7 @@ class Bernoulli(ByProbability, ExponentialFamily):
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        (shape,) = self._given(probs, logits)
+        (shape,) = self._ow_given(probs, logits)
         super().__init__(shape, validate_args=validate_args)
 
     @property
@@ -99,13 +99,13 @@ class Bernoulli(ByProbability, ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
-        value = self._checked(value)
-        one, zero = self._log_probs()
+        value = self._ow_checked(value)
+        one, zero = self._ow_log_probs()
         return value * one + (1 - value) * zero
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
-        one, zero = self._log_probs()
+        one, zero = self._ow_log_probs()
         return -(self.probs * one + (1 - self.probs) * zero)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -121,7 +121,7 @@ class Geometric(ByProbability):
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        (shape,) = self._given(probs, logits)
+        (shape,) = self._ow_given(probs, logits)
         super().__init__(shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
             raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive but found {self.probs}")
@@ -153,9 +153,9 @@ class Geometric(ByProbability):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values, also where a probability rounds to 0 or 1."""
         if self._is_logits:
-            one, zero = self._log_probs()
-            return self._checked(value) * zero + one
-        value, probs = ops.broadcast_tensors([self._checked(value), self.probs])
+            one, zero = self._ow_log_probs()
+            return self._ow_checked(value) * zero + one
+        value, probs = ops.broadcast_tensors([self._ow_checked(value), self.probs])
         zero = (probs == 1) & (value == 0)
         return value * (-probs.masked_fill(zero, 0)).log1p() + self.probs.log()
 
@@ -165,7 +165,7 @@ class Geometric(ByProbability):
 
         if not self._is_logits:
             return -self.probs.log() - special.xlog1py(1 - self.probs, -self.probs) / self.probs
-        one, zero = self._log_probs()
+        one, zero = self._ow_log_probs()
         # The odds against success times -zero: 1 where the probability is less than its last digit.
         rare = self.logits < math.log(finfo(self.logits.dtype).eps)
         return (-zero * (-self.logits.masked_fill(rare, 0.0)).exp()).masked_fill(rare, 1.0) - one
@@ -180,7 +180,7 @@ class Binomial(ByProbability):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self.total_count, shape = self._given(probs, logits, total_count)
+        self.total_count, shape = self._ow_given(probs, logits, total_count)
         super().__init__(shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
@@ -211,9 +211,9 @@ class Binomial(ByProbability):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
-        value, count = self._checked(value), self.total_count
+        value, count = self._ow_checked(value), self.total_count
         ways = (count + 1).lgamma() - (value + 1).lgamma() - (count - value + 1).lgamma()
-        _, failure = self._log_probs()
+        _, failure = self._ow_log_probs()
         return value * self.logits + ways + count * failure
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -243,7 +243,7 @@ class NegativeBinomial(ByProbability):
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self.total_count, shape = self._given(probs, logits, total_count)
+        self.total_count, shape = self._ow_given(probs, logits, total_count)
         super().__init__(shape, validate_args=validate_args)
 
     @property
@@ -271,8 +271,8 @@ class NegativeBinomial(ByProbability):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
-        value = self._checked(value)
-        one, zero = self._log_probs()
+        value = self._ow_checked(value)
+        one, zero = self._ow_log_probs()
         ways = -(self.total_count + value).lgamma() + (1.0 + value).lgamma() + self.total_count.lgamma()
         return self.total_count * zero + value * one - ways.masked_fill(self.total_count + value == 0.0, 0.0)
 
@@ -309,5 +309,5 @@ class Poisson(ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of values."""
-        rate, value = ops.broadcast_tensors([self.rate, self._checked(value)])
+        rate, value = ops.broadcast_tensors([self.rate, self._ow_checked(value)])
         return value.xlogy(rate) - rate - (value + 1).lgamma()

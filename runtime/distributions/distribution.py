@@ -12,11 +12,14 @@ from .utils import lazy_property
 
 __all__ = ["Distribution", "ExponentialFamily"]
 
+_PACKAGE = f"{__package__}."
+
 
 class Distribution:
     """Base of distributions. A batch of them has the shape `batch_shape`, a sample of one `event_shape`.
 
-    A derived class names its parameters in `arg_constraints`, which says what they may be, and calls `_set`.
+    A derived class names its parameters in `arg_constraints`, which says what they may be, and calls
+    `super().__init__` with the shapes.
 
     Args:
         batch_shape, event_shape (Size): the shapes.
@@ -46,7 +49,7 @@ class Distribution:
                         f"{value}"
                     )
 
-    _names: ClassVar[tuple[str, ...]] = ()
+    _ow_names: ClassVar[tuple[str, ...]] = ()
     """The parameters that `expand` expands, beside those of `arg_constraints`."""
 
     @staticmethod
@@ -66,15 +69,15 @@ class Distribution:
         """The shape of a sample of one distribution."""
         return self._event_shape
 
-    def _parameters(self) -> list[str]:
+    def _ow_parameters(self) -> list[str]:
         """The parameters that this distribution has as attributes of its own."""
-        return [name for name in (*self.arg_constraints, *self._names) if name in self.__dict__]
+        return [name for name in (*self.arg_constraints, *self._ow_names) if name in self.__dict__]
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
-        made = type(self).__new__(type(self)) if _instance is None else _instance
+        made = self._ow_instance(_instance)
         shape = Size(batch_shape)
-        for name in self._parameters():
+        for name in self._ow_parameters():
             value = self.__dict__[name]
             keeps = value.dim() - len(self._batch_shape)
             setattr(
@@ -83,11 +86,33 @@ class Distribution:
                 value.expand(shape + value.shape[len(value.shape) - keeps :]) if keeps else value.expand(shape),
             )
         made._batch_shape, made._event_shape, made._validate_args = shape, self._event_shape, False
-        self._expanded(made, shape)
+        self._ow_expanded(made, shape)
         made._validate_args = self._validate_args
         return made
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_instance(self, _instance: Any) -> Any:
+        """What `expand` fills in, for a class of this package and those derived from it.
+
+        Raises NotImplementedError for other classes, which have to define `expand`.
+        """
+        kind = next(each for each in type(self).__mro__ if each.__module__.startswith(_PACKAGE))
+        if kind in (Distribution, ExponentialFamily):
+            raise NotImplementedError(f"{type(self).__name__} has no expand()")
+        return self._get_checked_instance(kind, _instance)
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """The distribution that `expand` of class `cls` fills in: the one given, else a new one, without `__init__`.
+
+        Raises NotImplementedError if a derived class has an `__init__` that would have to be called.
+        """
+        if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                "define a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
+
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         """What a derived class expands besides."""
 
     @property
@@ -172,7 +197,7 @@ class Distribution:
                 f"support ({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
             )
 
-    def _checked(self, value: Any) -> Any:
+    def _ow_checked(self, value: Any) -> Any:
         if self._validate_args:
             self._validate_sample(value)
         return value

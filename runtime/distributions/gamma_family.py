@@ -52,12 +52,12 @@ class Gamma(ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value, a, rate = self._checked(value), self.concentration, self.rate
+        value, a, rate = self._ow_checked(value), self.concentration, self.rate
         return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return ops.igamma(self.concentration, self.rate * self._checked(value))
+        return ops.igamma(self.concentration, self.rate * self._ow_checked(value))
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
@@ -69,7 +69,7 @@ class Chi2(Gamma):
     """The distribution of the sum of `df` squares of standard normal numbers."""
 
     arg_constraints = {"df": constraints.positive}  # noqa: RUF012
-    _names = ("concentration", "rate")
+    _ow_names = ("concentration", "rate")
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args)
@@ -117,11 +117,11 @@ class Exponential(ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        return self.rate.log() - self.rate * self._checked(value)
+        return self.rate.log() - self.rate * self._ow_checked(value)
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return 1 - (-self.rate * self._checked(value)).exp()
+        return 1 - (-self.rate * self._ow_checked(value)).exp()
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""

@@ -21,10 +21,10 @@ class _Half(TransformedDistribution):
     arg_constraints = {"scale": constraints.positive}  # noqa: RUF012
     support = constraints.nonnegative
     has_rsample = True
-    _base: type
+    _ow_base: type
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(self._base(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(self._ow_base(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
     def scale(self) -> Tensor:
@@ -38,12 +38,12 @@ class _Half(TransformedDistribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         return ops.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return 2 * self.base_dist.cdf(self._checked(value)) - 1
+        return 2 * self.base_dist.cdf(self._ow_checked(value)) - 1
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
@@ -57,7 +57,7 @@ class _Half(TransformedDistribution):
 class HalfNormal(_Half):
     """The absolute values of normally distributed numbers around zero."""
 
-    _base = Normal
+    _ow_base = Normal
 
     @property
     def mean(self) -> Tensor:
@@ -73,7 +73,7 @@ class HalfNormal(_Half):
 class HalfCauchy(_Half):
     """The absolute values of numbers of Cauchy's distribution around zero."""
 
-    _base = Cauchy
+    _ow_base = Cauchy
 
     @property
     def mean(self) -> Tensor:

@@ -11,13 +11,12 @@ from .. import linalg
 from .classes import Categorical, OneHotCategorical
 from .composed import Independent, MultivariateNormal, half_log_det
 from .discrete import Bernoulli, Binomial, Geometric, Poisson
-from .distribution import Distribution
 from .gamma_family import Exponential, Gamma
 from .half import HalfNormal
 from .real_valued import Cauchy, Laplace, Normal, Uniform
 from .shares import Beta, Dirichlet
 from .transformed import Gumbel, LogNormal, TransformedDistribution
-from .utils import euler_constant, sum_rightmost
+from .utils import _sum_rightmost, euler_constant
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -25,14 +24,15 @@ _registered: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
-    """Decorate the function that computes the divergence of one type of distribution from another.
+    """Decorate the function that computes the divergence of one type of distribution from another. The types may be any
+    classes, as those of libraries that have distributions of their own.
 
     Raises:
-        TypeError: it is no type of distributions.
+        TypeError: it is no type.
     """
     for name, kind in (("type_p", type_p), ("type_q", type_q)):
-        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
-            raise TypeError(f"Expected {name} to be a Distribution subclass but got {kind}")
+        if not isinstance(kind, type):
+            raise TypeError(f"Expected {name} to be a class but got {kind}")
 
     def decorate(function: Any) -> Any:
         _registered[type_p, type_q] = function
@@ -161,9 +161,10 @@ def _multivariate_normal(p: Any, q: Any) -> Any:
         raise ValueError(
             "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
         )
-    logarithms = half_log_det(q._tril) - half_log_det(p._tril)
-    spread = linalg.solve_triangular(q._tril, p._tril, upper=False).square().sum((-2, -1))
-    apart = linalg.solve_triangular(q._tril, (q.loc - p.loc).unsqueeze(-1), upper=False).square().sum((-2, -1))
+    root_p, root_q = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
+    logarithms = half_log_det(root_q) - half_log_det(root_p)
+    spread = linalg.solve_triangular(root_q, root_p, upper=False).square().sum((-2, -1))
+    apart = linalg.solve_triangular(root_q, (q.loc - p.loc).unsqueeze(-1), upper=False).square().sum((-2, -1))
     return logarithms + 0.5 * (spread + apart - p.event_shape[0])
 
 
@@ -183,7 +184,7 @@ def _transformed(p: Any, q: Any) -> Any:
 def _independent(p: Any, q: Any) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError("the divergence of distributions of different dimensions is not known")
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
 @register_kl(Uniform, Normal)

@@ -120,7 +120,7 @@ def _gumbel(p: Any, q: Any) -> Any:
 @register_kl(Beta, ContinuousBernoulli)
 @register_kl(ContinuousBernoulli, ContinuousBernoulli)
 def _continuous_bernoulli(p: Any, q: Any) -> Any:
-    return -p.entropy() - p.mean * q.logits - (-q.probs).log1p() - q._log_norm()
+    return -p.entropy() - p.mean * q.logits - (-q.probs).log1p() - q._ow_log_norm()
 
 
 @register_kl(Uniform, ContinuousBernoulli)
@@ -195,8 +195,9 @@ def _low_rank(p: Any, q: Any) -> Any:
 @register_kl(Wishart, Wishart)
 def _wishart(p: Any, q: Any) -> Any:
     n = p.event_shape[-1]
-    logarithms = half_log_det(q._tril) - half_log_det(p._tril)
-    spread = linalg.solve_triangular(q._tril, p._tril, upper=False).square().sum((-2, -1))
+    root_p, root_q = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
+    logarithms = half_log_det(root_q) - half_log_det(root_p)
+    spread = linalg.solve_triangular(root_q, root_p, upper=False).square().sum((-2, -1))
     norms = (q.df / 2).mvlgamma(n) - (p.df / 2).mvlgamma(n)
     slope = (p.df - q.df) / 2 * multivariate_digamma(p.df / 2, n)
     return q.df * logarithms + norms + slope + p.df / 2 * (spread - n)

@@ -41,7 +41,7 @@ class LKJCholesky(Distribution):
         (self.concentration,), shape = shape_of(concentration)
         super().__init__(shape, (dim, dim), validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made.dim = self.dim
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -59,7 +59,7 @@ class LKJCholesky(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        diagonal = self._checked(value).diagonal(dim1=-1, dim2=-2)[..., 1:]
+        diagonal = self._ow_checked(value).diagonal(dim1=-1, dim2=-2)[..., 1:]
         powers = self.dim - ops.arange(2, self.dim + 1) + 2 * (self.concentration - 1).unsqueeze(-1)
         n = self.dim - 1
         alpha = self.concentration + 0.5 * n

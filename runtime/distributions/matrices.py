@@ -16,7 +16,7 @@ from . import constraints
 from .composed import _tril_of_inverse, half_log_det, mahalanobis
 from .distribution import ExponentialFamily, Symmetric
 from .gamma_family import Chi2
-from .utils import lazy_property, shape_of, standard_normal
+from .utils import _standard_normal, lazy_property, shape_of
 
 __all__ = ["LowRankMultivariateNormal", "Wishart"]
 
@@ -42,7 +42,7 @@ class LowRankMultivariateNormal(Symmetric):
     }
     support = constraints.real_vector
     has_rsample = True
-    _names = ("_capacitance_tril",)
+    _ow_names = ("_capacitance_tril",)
 
     def __init__(self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: bool | None = None) -> None:
         if loc.dim() < 1:
@@ -90,10 +90,10 @@ class LowRankMultivariateNormal(Symmetric):
         part = linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
         return self.cov_diag.reciprocal().diag_embed() - part.mT @ part
 
-    def _log_det(self) -> Any:
+    def _ow_log_det(self) -> Any:
         return 2 * half_log_det(self._capacitance_tril) + self.cov_diag.log().sum(-1)
 
-    def _mahalanobis(self, x: Any) -> Any:
+    def _ow_mahalanobis(self, x: Any) -> Any:
         """The squared lengths of vectors by the covariance."""
         along = ((self.cov_factor.mT / self.cov_diag.unsqueeze(-2)) @ x.unsqueeze(-1)).squeeze(-1)
         tril = self._capacitance_tril.expand((*along.shape[:-1], *self._capacitance_tril.shape[-2:]))
@@ -102,18 +102,18 @@ class LowRankMultivariateNormal(Symmetric):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
         shape = self._extended_shape(sample_shape)
-        factors = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype)
-        own = standard_normal(shape, self.loc.dtype)
+        factors = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype)
+        own = _standard_normal(shape, self.loc.dtype)
         return self.loc + (self.cov_factor @ factors.unsqueeze(-1)).squeeze(-1) + self.cov_diag.sqrt() * own
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        lengths = self._mahalanobis(self._checked(value) - self.loc)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._log_det() + lengths)
+        lengths = self._ow_mahalanobis(self._ow_checked(value) - self.loc)
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._ow_log_det() + lengths)
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
-        return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det())
+        return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._ow_log_det())
 
 
 def _plus_identity(matrix: Any) -> Any:
@@ -134,7 +134,7 @@ class Wishart(ExponentialFamily):
 
     support = constraints.positive_definite
     has_rsample = True
-    _names = ("_tril",)
+    _ow_names = ("_unbroadcasted_scale_tril",)
 
     @property
     def arg_constraints(self) -> Any:
@@ -175,22 +175,22 @@ class Wishart(ExponentialFamily):
         self._batch_shape, self._event_shape = shape, event
         super().__init__(shape, event, validate_args=validate_args)
         root = linalg.cholesky if name == "covariance_matrix" else _tril_of_inverse
-        self._tril = self.scale_tril if name == "scale_tril" else root(getattr(self, name))
+        self._unbroadcasted_scale_tril = self.scale_tril if name == "scale_tril" else root(getattr(self, name))
 
     @lazy_property
     def scale_tril(self) -> Any:
         """The Cholesky factors of the covariances."""
-        return self._tril
+        return self._unbroadcasted_scale_tril
 
     @lazy_property
     def covariance_matrix(self) -> Any:
         """The covariances."""
-        return self._tril @ self._tril.mT
+        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
 
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverses of the covariances."""
-        return self._tril.cholesky_inverse()
+        return self._unbroadcasted_scale_tril.cholesky_inverse()
 
     @property
     def mean(self) -> Tensor:
@@ -210,7 +210,7 @@ class Wishart(ExponentialFamily):
         diagonal = matrix.diagonal(dim1=-2, dim2=-1)
         return self.df[..., None, None] * (matrix.square() + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
-    def _bartlett(self, sample_shape: Any) -> Any:
+    def _ow_bartlett(self, sample_shape: Any) -> Any:
         n = self._event_shape[-1]
         squares = Chi2(self.df.unsqueeze(-1) - ops.arange(n, dtype=self.df.dtype), validate_args=False)
         diagonal = squares.rsample(sample_shape).sqrt().clamp(min=finfo(self.df.dtype).eps).diag_embed()
@@ -218,45 +218,46 @@ class Wishart(ExponentialFamily):
         row, column = ops.tril_indices(n, n, -1)
         below = ops.zeros_like(diagonal.detach())
         below[..., row, column] = drawn
-        factor = self._tril @ (diagonal + below)
+        factor = self._unbroadcasted_scale_tril @ (diagonal + below)
         return factor @ factor.mT
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
         """Return samples with gradients (Bartlett's decomposition); singular ones are drawn again, up to
         `max_try_correction` times (10 unless given).
         """
-        result = self._bartlett(Size(sample_shape))
+        result = self._ow_bartlett(Size(sample_shape))
         # torch draws regular samples once more, so its numbers, which these are, are the second ones.
-        again = self._any_of_batch(self.support.check(result))
+        again = self._ow_any_of_batch(self.support.check(result))
         for attempt in range(10 if max_try_correction is None else max_try_correction):
             count = int(again.sum())
             if not count:
                 break
             if attempt == 1:
                 warnings.warn("Singular sample detected.", stacklevel=2)
-            drawn = self._bartlett((count,))
+            drawn = self._ow_bartlett((count,))
             result[again] = drawn
-            again = ops.zeros_like(again).masked_scatter(again, self._any_of_batch(~self.support.check(drawn)))
+            again = ops.zeros_like(again).masked_scatter(again, self._ow_any_of_batch(~self.support.check(drawn)))
         return result
 
-    def _any_of_batch(self, condition: Any) -> Any:
+    def _ow_any_of_batch(self, condition: Any) -> Any:
         """Does it hold for one of the batch in a sample?"""
         dims = tuple(range(-len(self._batch_shape), 0))
         return condition.any(dims) if dims else condition
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         df, n = self.df, self._event_shape[-1]
-        matrices, tril = ops.broadcast_tensors([value, self._tril])
+        matrices, tril = ops.broadcast_tensors([value, self._unbroadcasted_scale_tril])
         trace = ops.cholesky_solve(matrices, tril).diagonal(dim1=-2, dim2=-1).sum(-1)
-        norm = df * (n * math.log(2) / 2 + half_log_det(self._tril)) + (df / 2).mvlgamma(n)
+        norm = df * (n * math.log(2) / 2 + half_log_det(self._unbroadcasted_scale_tril)) + (df / 2).mvlgamma(n)
         return (df - n - 1) / 2 * linalg.slogdet(value)[1] - trace / 2 - norm
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
         df, n = self.df, self._event_shape[-1]
-        size = (n + 1) * (n * math.log(2) / 2 + half_log_det(self._tril)) + (df / 2).mvlgamma(n) + df * n / 2
+        logarithm = half_log_det(self._unbroadcasted_scale_tril)
+        size = (n + 1) * (n * math.log(2) / 2 + logarithm) + (df / 2).mvlgamma(n) + df * n / 2
         return size - (df - n - 1) / 2 * multivariate_digamma(df / 2, n)
 
 

@@ -47,40 +47,42 @@ class MixtureSameFamily(Distribution):
         """Return a distribution whose parameters are expanded to another batch shape."""
         shape = Size(batch_shape)
         parts = self.component_distribution.expand((*shape, self.component_distribution.batch_shape[-1]))
-        return MixtureSameFamily(self.mixture_distribution.expand(shape), parts, self._validate_args)
+        made = self._ow_instance(_instance)
+        MixtureSameFamily.__init__(made, self.mixture_distribution.expand(shape), parts, self._validate_args)
+        return made
 
     @constraints.dependent_property
     def support(self) -> Any:
         """Which values samples may have."""
         return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
-    def _weights(self) -> Any:
+    def _ow_weights(self) -> Any:
         probs = self.mixture_distribution.probs
         return probs.reshape((*probs.shape, *(1,) * len(self._event_shape)))
 
     @property
     def mean(self) -> Tensor:
         """The expectations."""
-        return (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape))
+        return (self._ow_weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape))
 
     @property
     def variance(self) -> Tensor:
         """The variances."""
         dim, parts = -1 - len(self._event_shape), self.component_distribution
         apart = parts.mean - self.mean.unsqueeze(dim)
-        return (self._weights() * (parts.variance + apart.square())).sum(dim)
+        return (self._ow_weights() * (parts.variance + apart.square())).sum(dim)
 
-    def _spread(self, value: Any) -> Any:
+    def _ow_spread(self, value: Any) -> Any:
         return value.unsqueeze(-1 - len(self._event_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        parts = self.component_distribution.log_prob(self._spread(self._checked(value)))
+        parts = self.component_distribution.log_prob(self._ow_spread(self._ow_checked(value)))
         return (parts + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return (self.component_distribution.cdf(self._spread(value)) * self.mixture_distribution.probs).sum(-1)
+        return (self.component_distribution.cdf(self._ow_spread(value)) * self.mixture_distribution.probs).sum(-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Return samples."""

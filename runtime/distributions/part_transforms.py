@@ -8,7 +8,7 @@ from typing import Any
 from .. import _operators as ops
 from . import constraints
 from .transform_base import Transform
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 __all__ = ["CatTransform", "StackTransform"]
 
@@ -28,7 +28,7 @@ class _PartTransform(Transform):
         """True if all are."""
         return all(each.bijective for each in self.transforms)
 
-    def _check(self, value: Any, expected: int, what: str) -> None:
+    def _ow_check(self, value: Any, expected: int, what: str) -> None:
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
         if value.size(self.dim) != expected:
@@ -71,22 +71,23 @@ class CatTransform(_PartTransform):
         same = self._cache_size == cache_size
         return self if same else CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
-    def _parts(self, value: Any) -> Any:
-        self._check(value, self.length, "length")
+    def _ow_parts(self, value: Any) -> Any:
+        self._ow_check(value, self.length, "length")
         return value.split(self.lengths, self.dim)
 
     def _call(self, x: Any) -> Any:
-        return ops.cat([each(part) for each, part in zip(self.transforms, self._parts(x), strict=True)], self.dim)
+        return ops.cat([each(part) for each, part in zip(self.transforms, self._ow_parts(x), strict=True)], self.dim)
 
     def _inverse(self, y: Any) -> Any:
-        return ops.cat([each.inv(part) for each, part in zip(self.transforms, self._parts(y), strict=True)], self.dim)
+        parts = zip(self.transforms, self._ow_parts(y), strict=True)
+        return ops.cat([each.inv(part) for each, part in parts], self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Return the logarithm of the size of the determinant of the derivative."""
         logarithms = []
-        for each, before, after in zip(self.transforms, self._parts(x), self._parts(y), strict=True):
+        for each, before, after in zip(self.transforms, self._ow_parts(x), self._ow_parts(y), strict=True):
             logarithm = each.log_abs_det_jacobian(before, after)
-            logarithms.append(sum_rightmost(logarithm, self.event_dim - each.event_dim))
+            logarithms.append(_sum_rightmost(logarithm, self.event_dim - each.event_dim))
         dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim
         return ops.cat(logarithms, dim) if dim < 0 else sum(logarithms)
 
@@ -111,17 +112,18 @@ class StackTransform(_PartTransform):
         """Return the transform with a cache of this size."""
         return self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
 
-    def _parts(self, value: Any) -> Any:
-        self._check(value, len(self.transforms), "len(transforms)")
+    def _ow_parts(self, value: Any) -> Any:
+        self._ow_check(value, len(self.transforms), "len(transforms)")
         return value.unbind(self.dim)
 
     def _call(self, x: Any) -> Any:
-        return ops.stack([each(part) for each, part in zip(self.transforms, self._parts(x), strict=True)], self.dim)
+        return ops.stack([each(part) for each, part in zip(self.transforms, self._ow_parts(x), strict=True)], self.dim)
 
     def _inverse(self, y: Any) -> Any:
-        return ops.stack([each.inv(part) for each, part in zip(self.transforms, self._parts(y), strict=True)], self.dim)
+        parts = zip(self.transforms, self._ow_parts(y), strict=True)
+        return ops.stack([each.inv(part) for each, part in parts], self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Return the logarithms of the sizes of the determinants of the derivatives."""
-        parts = zip(self.transforms, self._parts(x), self._parts(y), strict=True)
+        parts = zip(self.transforms, self._ow_parts(x), self._ow_parts(y), strict=True)
         return ops.stack([each.log_abs_det_jacobian(before, after) for each, before, after in parts], self.dim)

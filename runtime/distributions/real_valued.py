@@ -11,7 +11,7 @@ from .._base.finfo import finfo
 from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, Symmetric
-from .utils import shape_of, standard_normal
+from .utils import _standard_normal, shape_of
 
 __all__ = ["Cauchy", "Laplace", "Normal", "Uniform"]
 
@@ -49,16 +49,16 @@ class Normal(_LocationScale, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
-        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
+        return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         return -((value - self.loc) ** 2) / (2 * self.variance) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return 0.5 * (1 + ((self._checked(value) - self.loc) * self.scale.reciprocal() / math.sqrt(2)).erf())
+        return 0.5 * (1 + ((self._ow_checked(value) - self.loc) * self.scale.reciprocal() / math.sqrt(2)).erf())
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
@@ -90,11 +90,11 @@ class Laplace(_LocationScale):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        return -(2 * self.scale).log() - (self._checked(value) - self.loc).abs() / self.scale
+        return -(2 * self.scale).log() - (self._ow_checked(value) - self.loc).abs() / self.scale
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        apart = self._checked(value) - self.loc
+        apart = self._ow_checked(value) - self.loc
         return 0.5 - 0.5 * apart.sign() * (-apart.abs() / self.scale).expm1()
 
     def icdf(self, value: Any) -> Tensor:
@@ -127,12 +127,12 @@ class Cauchy(_LocationScale):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        apart = (self._checked(value) - self.loc) / self.scale
+        apart = (self._ow_checked(value) - self.loc) / self.scale
         return -math.log(math.pi) - self.scale.log() - apart.square().log1p()
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return ((self._checked(value) - self.loc) / self.scale).atan() / math.pi + 0.5
+        return ((self._ow_checked(value) - self.loc) / self.scale).atan() / math.pi + 0.5
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
@@ -187,13 +187,13 @@ class Uniform(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         inside = ((self.low <= value) & (self.high > value)).type_as(self.low)
         return inside.log() - (self.high - self.low).log()
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        return ((self._checked(value) - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+        return ((self._ow_checked(value) - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""

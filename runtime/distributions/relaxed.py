@@ -39,10 +39,10 @@ class LogitRelaxedBernoulli(ByProbability):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         self.temperature = temperature
-        (shape,) = self._given(probs, logits)
+        (shape,) = self._ow_given(probs, logits)
         super().__init__(shape, validate_args=validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made.temperature = self.temperature
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -54,7 +54,7 @@ class LogitRelaxedBernoulli(ByProbability):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        logits, value = broadcast_all(self.logits, self._checked(value))
+        logits, value = broadcast_all(self.logits, self._ow_checked(value))
         apart = logits - value * self.temperature
         return self.temperature.log() + apart - 2 * apart.exp().log1p()
 
@@ -104,8 +104,8 @@ class ExpRelaxedCategorical(_OfCategorical):
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
-        super()._expanded(made, shape)
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
+        super()._ow_expanded(made, shape)
         made.temperature = self.temperature
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -116,7 +116,7 @@ class ExpRelaxedCategorical(_OfCategorical):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        logits, value = broadcast_all(self.logits, self._checked(value))
+        logits, value = broadcast_all(self.logits, self._ow_checked(value))
         count = self._categorical._num_events
         scale = ops.full_like(self.temperature, float(count)).lgamma() + self.temperature.log() * (count - 1)
         score = logits - value * self.temperature
@@ -156,7 +156,7 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
         lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:
-        (shape,) = self._given(probs, logits)
+        (shape,) = self._ow_given(probs, logits)
         if logits is None:
             if validate_args and not bool(constraints.unit_interval.check(self.probs).all()):
                 raise ValueError("The parameter probs has invalid values")
@@ -164,7 +164,7 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
         self._lims = lims
         Distribution.__init__(self, shape, validate_args=validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made._lims = self._lims
 
     @lazy_property
@@ -172,16 +172,16 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
         """The probabilities, which are neither 0 nor 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
-    def _outside(self) -> Any:
+    def _ow_outside(self) -> Any:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
-    def _split(self) -> tuple[Any, Any, Any]:
+    def _ow_split(self) -> tuple[Any, Any, Any]:
         """The probabilities outside of the limits, and the distances from one half."""
-        outside = self._outside()
+        outside = self._ow_outside()
         return outside, ops.where(outside, self.probs, self._lims[0]), self.probs - 0.5
 
-    def _log_norm(self) -> Any:
-        outside, p, x = self._split()
+    def _ow_log_norm(self) -> Any:
+        outside, p, x = self._ow_split()
         below, above = ops.where(p <= 0.5, p, 0.0), ops.where(p >= 0.5, p, 1.0)
         slope = ops.where(p <= 0.5, (-2.0 * below).log1p(), (2.0 * above - 1.0).log())
         x = x.square()
@@ -191,14 +191,14 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
     @property
     def mean(self) -> Tensor:
         """The expectations."""
-        outside, p, x = self._split()
+        outside, p, x = self._ow_split()
         series = 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.square()) * x
         return ops.where(outside, p / (2.0 * p - 1.0) + 1.0 / ((-p).log1p() - p.log()), series)
 
     @property
     def variance(self) -> Tensor:
         """The variances."""
-        outside, p, x = self._split()
+        outside, p, x = self._ow_split()
         x = x.square()
         series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         exact = p * (p - 1.0) / (1.0 - 2.0 * p).square() + 1.0 / ((-p).log1p() - p.log()).square()
@@ -210,24 +210,24 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
-        one, zero = self._log_probs()
-        return value * one + (1 - value) * zero + self._log_norm()
+        value = self._ow_checked(value)
+        one, zero = self._ow_log_probs()
+        return value * one + (1 - value) * zero + self._ow_log_norm()
 
     def cdf(self, value: Any) -> Tensor:
         """Return the probabilities of values that are not larger."""
-        value = self._checked(value)
-        outside, p, _ = self._split()
+        value = self._ow_checked(value)
+        outside, p, _ = self._ow_split()
         inside = ops.where(outside, (p**value * (1.0 - p) ** (1.0 - value) + p - 1.0) / (2.0 * p - 1.0), value)
         return ops.where(value <= 0.0, 0.0, ops.where(value >= 1.0, 1.0, inside))
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
-        outside, p, _ = self._split()
+        outside, p, _ = self._ow_split()
         low = (-p).log1p()
         return ops.where(outside, ((-p + value * (2.0 * p - 1.0)).log1p() - low) / (p.log() - low), value)
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
         zero, one = (-self.probs).log1p(), self.probs.log()
-        return self.mean * (zero - one) - self._log_norm() - zero
+        return self.mean * (zero - one) - self._ow_log_norm() - zero

@@ -12,7 +12,7 @@ from .._tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, Symmetric
 from .gamma_family import Chi2, Gamma
-from .utils import shape_of, standard_normal
+from .utils import _standard_normal, shape_of
 
 __all__ = ["Beta", "Dirichlet", "FisherSnedecor", "StudentT"]
 
@@ -58,7 +58,7 @@ class Dirichlet(ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
         a = self.concentration
-        return (a - 1.0).xlogy(self._checked(value)).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
+        return (a - 1.0).xlogy(self._ow_checked(value)).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
     def entropy(self) -> Tensor:
         """Return the entropies."""
@@ -80,7 +80,7 @@ class Beta(ExponentialFamily):
         self._dirichlet = Dirichlet(ops.stack(list(both), -1), validate_args=False)
         super().__init__(shape, validate_args=validate_args)
 
-    def _expanded(self, made: Any, shape: Size) -> None:
+    def _ow_expanded(self, made: Any, shape: Size) -> None:
         made._dirichlet = self._dirichlet.expand(shape)
 
     @property
@@ -115,7 +115,7 @@ class Beta(ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         return self._dirichlet.log_prob(ops.stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Tensor:
@@ -148,13 +148,13 @@ class StudentT(Symmetric):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
         shape = self._extended_shape(sample_shape)
-        x = standard_normal(shape, self.df.dtype)
+        x = _standard_normal(shape, self.df.dtype)
         z = Chi2(self.df, validate_args=False).rsample(sample_shape)
         return self.loc + self.scale * (x * (z / self.df).rsqrt())
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        y = (self._checked(value) - self.loc) / self.scale
+        y = (self._ow_checked(value) - self.loc) / self.scale
         z = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
         z = z + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1.0)).lgamma()
         return -0.5 * (self.df + 1.0) * (y.square() / self.df).log1p() - z
@@ -202,7 +202,7 @@ class FisherSnedecor(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        value = self._checked(value)
+        value = self._ow_checked(value)
         one, two = self.df1 * 0.5, self.df2 * 0.5
         ratio = self.df1 / self.df2
         scale = (one + two).lgamma() - one.lgamma() - two.lgamma()

@@ -41,22 +41,22 @@ class StickBreakingTransform(Transform):
     __hash__ = object.__hash__
 
     @staticmethod
-    def _offset(x: Any, more: int) -> Any:
+    def _ow_offset(x: Any, more: int) -> Any:
         return (x.size(-1) + more - ops.ones_like(x.detach()).cumsum(-1)).log()
 
     def _call(self, x: Any) -> Any:
-        z = (x - self._offset(x, 1)).sigmoid().clamp(min=finfo(x.dtype).tiny, max=1 - finfo(x.dtype).eps)
+        z = (x - self._ow_offset(x, 1)).sigmoid().clamp(min=finfo(x.dtype).tiny, max=1 - finfo(x.dtype).eps)
         left = (1 - z).cumprod(-1)
         return ops.pad(z, [0, 1], value=1) * ops.pad(left, [1, 0], value=1)
 
     def _inverse(self, y: Any) -> Any:
         cropped = y[..., :-1]
         left = (1 - cropped.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
-        return cropped.log() - left.log() + self._offset(cropped, 1)
+        return cropped.log() - left.log() + self._ow_offset(cropped, 1)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Return the logarithm of the size of the determinant of the derivative."""
-        x = x - self._offset(x, 1)
+        x = x - self._ow_offset(x, 1)
         return (-x + ops.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _operators as ops
 from . import constraints
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 __all__ = ["ComposeTransform", "IndependentTransform", "Transform", "identity_transform"]
 
@@ -27,7 +27,7 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._cached: tuple[Any, Any] = (None, None)
+        self._cached_x_y: tuple[Any, Any] = (None, None)
         self._inv: Any = None
 
     @property
@@ -41,7 +41,7 @@ class Transform:
     def inv(self) -> Any:
         """The inverse."""
         if self._inv is None:
-            self._inv = _Inverse(self)
+            self._inv = _InverseTransform(self)
         return self._inv
 
     @property
@@ -61,16 +61,16 @@ class Transform:
         """Return the image."""
         if not self._cache_size:
             return self._call(x)
-        if x is not self._cached[0]:
-            self._cached = x, self._call(x)
-        return self._cached[1]
+        if x is not self._cached_x_y[0]:
+            self._cached_x_y = x, self._call(x)
+        return self._cached_x_y[1]
 
     def _inv_call(self, y: Any) -> Any:
         if not self._cache_size:
             return self._inverse(y)
-        if y is not self._cached[1]:
-            self._cached = self._inverse(y), y
-        return self._cached[0]
+        if y is not self._cached_x_y[1]:
+            self._cached_x_y = self._inverse(y), y
+        return self._cached_x_y[0]
 
     def _call(self, x: Any) -> Any:
         raise NotImplementedError
@@ -99,7 +99,7 @@ class Transform:
         return shape
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
         self._inv = transform
@@ -121,7 +121,7 @@ class _Inverse(Transform):
         return self._inv.with_cache(cache_size).inv
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Inverse) and self._inv == other._inv
+        return isinstance(other, _InverseTransform) and self._inv == other._inv
 
     __hash__ = object.__hash__
 
@@ -174,7 +174,7 @@ class IndependentTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Return the logarithm of the size of the determinant of the derivative."""
-        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
         return f"{self.__class__.__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
@@ -199,14 +199,14 @@ class ComposeTransform(Transform):
     @property
     def domain(self) -> Any:
         """Which values there are images of."""
-        return _at_least(self.parts[0].domain, self._dims()[0]) if self.parts else constraints.real
+        return _at_least(self.parts[0].domain, self._ow_dims()[0]) if self.parts else constraints.real
 
     @property
     def codomain(self) -> Any:
         """Which images there are."""
-        return _at_least(self.parts[-1].codomain, self._dims()[1]) if self.parts else constraints.real
+        return _at_least(self.parts[-1].codomain, self._ow_dims()[1]) if self.parts else constraints.real
 
-    def _dims(self) -> tuple[int, int]:
+    def _ow_dims(self) -> tuple[int, int]:
         """The dimensions of values and of images."""
         first = last = 0
         for part in self.parts:
@@ -249,9 +249,9 @@ class ComposeTransform(Transform):
         for part in self.parts[:-1]:
             values.append(part(values[-1]))
         values.append(y)
-        dims, total = self._dims()[0], None
+        dims, total = self._ow_dims()[0], None
         for part, before, after in zip(self.parts, values[:-1], values[1:], strict=True):
-            term = sum_rightmost(part.log_abs_det_jacobian(before, after), dims - part.domain.event_dim)
+            term = _sum_rightmost(part.log_abs_det_jacobian(before, after), dims - part.domain.event_dim)
             total = term if total is None else total + term
             dims += part.codomain.event_dim - part.domain.event_dim
         return total

@@ -16,7 +16,7 @@ from .distribution import Distribution
 from .gamma_family import Exponential
 from .real_valued import Normal, Uniform
 from .transforms import AffineTransform, ComposeTransform, ExpTransform, PowerTransform, Transform
-from .utils import euler_constant, shape_of, sum_rightmost
+from .utils import _sum_rightmost, euler_constant, shape_of
 
 __all__ = ["Gumbel", "LogNormal", "Pareto", "TransformedDistribution", "Weibull"]
 
@@ -56,7 +56,7 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
-        made = type(self).__new__(type(self)) if _instance is None else _instance
+        made = self._ow_instance(_instance)
         shape = Size(batch_shape)
         whole = ComposeTransform(self.transforms)
         base = whole.inverse_shape(shape + self.event_shape)
@@ -97,16 +97,16 @@ class TransformedDistribution(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        y = self._checked(value)
+        y = self._ow_checked(value)
         dims, result = len(self.event_shape), 0.0
         for transform in reversed(self.transforms):
             x = transform.inv(y)
             dims += transform.domain.event_dim - transform.codomain.event_dim
-            result = result - sum_rightmost(transform.log_abs_det_jacobian(x, y), dims - transform.domain.event_dim)
+            result = result - _sum_rightmost(transform.log_abs_det_jacobian(x, y), dims - transform.domain.event_dim)
             y = x
-        return result + sum_rightmost(self.base_dist.log_prob(y), dims - len(self.base_dist.event_shape))
+        return result + _sum_rightmost(self.base_dist.log_prob(y), dims - len(self.base_dist.event_shape))
 
-    def _turned(self, value: Any) -> Any:
+    def _ow_turned(self, value: Any) -> Any:
         """Probabilities from the other side where the transforms fall."""
         sign: Any = 1
         for transform in self.transforms:
@@ -119,11 +119,11 @@ class TransformedDistribution(Distribution):
             value = transform.inv(value)
         if self._validate_args:
             self.base_dist._validate_sample(value)
-        return self._turned(self.base_dist.cdf(value))
+        return self._ow_turned(self.base_dist.cdf(value))
 
     def icdf(self, value: Any) -> Tensor:
         """Return the values below which samples are with such probabilities."""
-        value = self.base_dist.icdf(self._turned(value))
+        value = self.base_dist.icdf(self._ow_turned(value))
         for transform in self.transforms:
             value = transform(value)
         return value
@@ -174,7 +174,7 @@ class Gumbel(TransformedDistribution):
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
-    _names = ("loc", "scale")
+    _ow_names = ("loc", "scale")
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         (self.loc, self.scale), _ = shape_of(loc, scale)
@@ -188,11 +188,13 @@ class Gumbel(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
         loc, scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
-        return type(self)(loc, scale, validate_args=self._validate_args)
+        made = self._ow_instance(_instance)
+        Gumbel.__init__(made, loc, scale, validate_args=self._validate_args)
+        return made
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities of values."""
-        y = (self.loc - self._checked(value)) / self.scale
+        y = (self.loc - self._ow_checked(value)) / self.scale
         return (y - y.exp()) - self.scale.log()
 
     @property
@@ -236,7 +238,9 @@ class Weibull(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
         scale, concentration = self.scale.expand(batch_shape), self.concentration.expand(batch_shape)
-        return type(self)(scale, concentration, validate_args=self._validate_args)
+        made = self._ow_instance(_instance)
+        Weibull.__init__(made, scale, concentration, validate_args=self._validate_args)
+        return made
 
     @property
     def mean(self) -> Tensor:
@@ -273,7 +277,9 @@ class Pareto(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """Return a distribution whose parameters are expanded to another batch shape."""
         scale, alpha = self.scale.expand(batch_shape), self.alpha.expand(batch_shape)
-        return type(self)(scale, alpha, validate_args=self._validate_args)
+        made = self._ow_instance(_instance)
+        Pareto.__init__(made, scale, alpha, validate_args=self._validate_args)
+        return made
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:

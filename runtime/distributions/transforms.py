@@ -13,7 +13,8 @@ from .matrix_transforms import CorrCholeskyTransform, LowerCholeskyTransform, Po
 from .part_transforms import CatTransform, StackTransform
 from .simplex_transforms import SoftmaxTransform, StickBreakingTransform
 from .transform_base import ComposeTransform, IndependentTransform, Transform, identity_transform
-from .utils import broadcast_all, sum_rightmost
+from .transform_base import _InverseTransform as _InverseTransform
+from .utils import _sum_rightmost, broadcast_all
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
@@ -28,7 +29,7 @@ class _Simple(Transform):
     """Base of bijective transforms of single numbers that have no options."""
 
     bijective = True
-    domain = constraints.real
+    domain: Any = constraints.real
     sign = 1
 
     def __eq__(self, other: object) -> bool:
@@ -208,7 +209,7 @@ class AffineTransform(Transform):
             result = scale.abs().log()
         if self._event_dim:
             result = result.expand(x.shape) if result.dim() < x.dim() else result
-            return sum_rightmost(result, self._event_dim)
+            return _sum_rightmost(result, self._event_dim)
         return result.expand(x.shape)
 
 

@@ -15,7 +15,7 @@ from .._tensor.construct import tensor
 from .._tensor.tensor import Tensor
 
 __all__ = [
-    "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost",
+    "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits",
     "tril_matrix_to_vec", "vec_to_tril_matrix",
 ]  # fmt: skip
 
@@ -42,7 +42,7 @@ def shape_of(*values: Any) -> tuple[tuple[Any, ...], Size]:
     return tensors, tensors[0].shape
 
 
-def sum_rightmost(value: Any, dim: int) -> Any:
+def _sum_rightmost(value: Any, dim: int) -> Any:
     """Return the sums over the last `dim` dimensions."""
     return value if dim == 0 else value.reshape((*value.shape[: value.dim() - dim], -1)).sum(-1)
 
@@ -106,9 +106,10 @@ class lazy_property:  # noqa: N801 (PyTorch's name)
         return value
 
 
-def standard_normal(shape: Any, dtype: Any) -> Any:
+def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
     """Draws of the standard normal distribution."""
-    return ops.normal(ops.zeros(shape, dtype=dtype), ops.ones(shape, dtype=dtype))
+    zeros = ops.zeros(shape, dtype=dtype, device=device)
+    return ops.normal(zeros, ops.ones_like(zeros))
 
 
 def uniform_inside(shape: Any, dtype: Any) -> Any:
