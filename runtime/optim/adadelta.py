@@ -36,7 +36,7 @@ class Adadelta(GradientOptimizer):
         eps: is added before the roots.
         weight_decay: factor of the parameter that is added to its gradient.
         foreach: accepted, without effect.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
         maximize: goes uphill.
         differentiable: steps are recorded, so that gradients go through them.
 
@@ -64,12 +64,12 @@ class Adadelta(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, rho, eps = float(group["lr"]), group["rho"], group["eps"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             advance(state)
             numbers = numbers_of(parameter)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], group["weight_decay"])
@@ -81,7 +81,7 @@ class Adadelta(GradientOptimizer):
             moving_square_(steps, step, decay=rho, weight=1 - rho)
             numbers.add_(step, alpha=-lr)
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         state["square_avg"], state["acc_delta"] = zeros_like(parameter), zeros_like(parameter)

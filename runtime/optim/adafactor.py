@@ -66,14 +66,14 @@ class Adafactor(GradientOptimizer):
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
         super().__init__(params, options)
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, (least, smallest) = float(group["lr"]), group["eps"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
             if parameter.is_complex():
                 raise RuntimeError("Adafactor does not support complex parameters")
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             step = advance(state)
             gradient = -parameter.grad if group["maximize"] else parameter.grad
             floor = finfo(parameter.dtype).eps if least is None else least
@@ -85,7 +85,7 @@ class Adafactor(GradientOptimizer):
             scaled = scaled.clamp_(min=floor * floor).rsqrt_().mul_(gradient)
             parameter.add_(scaled, alpha=-rate / max(1.0, scaled.norm(2).item() / (count * group["d"])))
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         if parameter.dim() > 1:

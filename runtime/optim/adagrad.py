@@ -39,7 +39,7 @@ class Adagrad(GradientOptimizer):
         foreach: accepted, without effect.
         maximize: goes uphill.
         differentiable: steps are recorded, so that gradients go through them.
-        fused: must not be true.
+        fused: accepted, without effect; not with `foreach` or `differentiable`.
 
     Raises:
         ValueError: an option is negative.
@@ -67,22 +67,22 @@ class Adagrad(GradientOptimizer):
         super().__init__(params, options_of(locals()))
         for group in self.param_groups:
             for parameter in group["params"]:
-                self._begin(parameter)
+                self._ow_begin(parameter)
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, lr_decay, eps = float(group["lr"]), group["lr_decay"], group["eps"]
         maximize, weight_decay = group["maximize"], group["weight_decay"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             rate = lr / (1 + (advance(state) - 1) * lr_decay)
             numbers, total = numbers_of(parameter), state_of(state, "sum", group)
             gradient = descent(numbers_of(parameter.grad), numbers, maximize, weight_decay)
             total.addcmul_(gradient, gradient)
             scaled_step_(numbers, gradient, total, rate=rate, eps=eps)
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         begin = self.defaults["initial_accumulator_value"]

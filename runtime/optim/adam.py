@@ -41,7 +41,8 @@ class Adam(GradientOptimizer):
         amsgrad: divides by the root of the largest mean of squares so far.
         foreach: accepted, without effect.
         maximize: goes uphill.
-        capturable, fused: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
+        fused: accepted, without effect; not with `foreach` or `differentiable`.
         differentiable: steps are recorded, so that gradients go through them.
         decoupled_weight_decay: parameters shrink by `1 - lr * weight_decay`, and gradients stay as they are.
 
@@ -73,14 +74,14 @@ class Adam(GradientOptimizer):
             raise ValueError("betas must be either both floats or both Tensors")
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], map(float, group["betas"])
         maximize, amsgrad, weight_decay = group["maximize"], group["amsgrad"], group["weight_decay"]
         shrinks = group["decoupled_weight_decay"] and weight_decay
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter, amsgrad)
+            state = self.state[parameter] or self._ow_begin(parameter, amsgrad)
             step = advance(state)
             numbers = numbers_of(parameter)
             if shrinks:
@@ -95,7 +96,7 @@ class Adam(GradientOptimizer):
             root = (1 - beta2**step) ** 0.5
             scaled_step_(numbers, mean, square, rate=lr * root / (1 - beta1**step), eps=eps * root)
 
-    def _begin(self, parameter: Tensor, amsgrad: bool) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor, amsgrad: bool) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if amsgrad else 2]:

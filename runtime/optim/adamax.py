@@ -37,7 +37,7 @@ class Adamax(GradientOptimizer):
         foreach: accepted, without effect.
         maximize: goes uphill.
         differentiable: steps are recorded, so that gradients go through them.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
 
     Raises:
         ValueError: an option is negative, or a factor not less than 1.
@@ -62,12 +62,12 @@ class Adamax(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], group["betas"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             step, numbers = advance(state), numbers_of(parameter)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], group["weight_decay"])
             mean = state_of(state, "exp_avg", group).lerp_(gradient, 1 - beta1)
@@ -75,7 +75,7 @@ class Adamax(GradientOptimizer):
             largest.copy_(maximum(largest * beta2, gradient.abs().add_(eps)))
             numbers.addcdiv_(mean, largest, value=-lr / (1 - beta1**step))
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         state["exp_avg"], state["exp_inf"] = zeros_like(parameter), zeros_like(parameter)

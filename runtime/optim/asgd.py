@@ -37,7 +37,7 @@ class ASGD(GradientOptimizer):
         foreach: accepted, without effect.
         maximize: goes uphill.
         differentiable: steps are recorded, so that gradients go through them.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
 
     Raises:
         ValueError: an option is negative.
@@ -60,12 +60,12 @@ class ASGD(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, lambd = float(group["lr"]), group["lambd"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter, lr)
+            state = self.state[parameter] or self._ow_begin(parameter, lr)
             step, numbers = advance(state), numbers_of(parameter)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], group["weight_decay"])
             eta, share = state["eta"].item(), state["mu"].item()
@@ -79,7 +79,7 @@ class ASGD(GradientOptimizer):
             state["eta"].copy_(step_count(lr / (1 + lambd * lr * step) ** group["alpha"]))
             state["mu"].copy_(step_count(1 / max(1, step - group["t0"])))
 
-    def _begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"], state["eta"], state["mu"] = step_count(), step_count(lr), step_count(1.0)
         state["ax"] = zeros_like(parameter)

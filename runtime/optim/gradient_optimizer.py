@@ -15,35 +15,40 @@ from .parameter_groups import Group
 Rate: TypeAlias = float | Tensor
 """A learning rate: schedules write to a tensor of one element in place."""
 
-# Ways of computing that other machines and compilers need: which error says that there is no such way here.
-_REFUSED: dict[str, tuple[type[Exception], str]] = {
-    "capturable": (AssertionError, "graphs of steps are not captured on the CPU"),
-    "fused": (RuntimeError, "the only way to compute a step is the one that is taken by default"),
-}
-
 
 class GradientOptimizer(Optimizer):
-    """Base of optimizers that change a parameter by its own gradient and state."""
+    """Base of optimizers that change a parameter by its own gradient and state. There is one way to compute a step,
+    which is that of `foreach` and `fused` too."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes each parameter that has a gradient. Returns what `closure`, called first, computes: the loss."""
+        """Changes each parameter that has a gradient. Returns what `closure`, called first, computes: the loss.
+
+        Raises AssertionError for groups with `capturable=True`.
+        """
         loss = None
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             if closure is not None:
                 with enable_grad():
                     loss = closure()
             for group in self.param_groups:
-                self._update(group)
+                if group.get("capturable") and any(parameter.grad is not None for parameter in group["params"]):
+                    raise AssertionError(
+                        "`capturable=True` is for devices whose steps are captured as graphs, and parameters are on "
+                        "the CPU. Leave it out, or set it to False."
+                    )
+                self._ow_update(group)
         return loss
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         """Changes the parameters of one group."""
         raise NotImplementedError
 
-    def _check_options(self, group: Group) -> None:
-        for option, (error, reason) in _REFUSED.items():
-            if group.get(option):
-                raise error(f"`{option}=True` is not supported: {reason}. Leave it out, or set it to False.")
+    def _ow_check_options(self, group: Group) -> None:
+        if group.get("fused"):
+            if group.get("differentiable"):
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if group.get("foreach"):
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -76,7 +76,7 @@ class LBFGS(Optimizer):
             state.setdefault(count, 0)
 
         first_loss = closure()
-        loss, gradient = float(first_loss), self._gradient()
+        loss, gradient = float(first_loss), self._ow_gradient()
         state["func_evals"] += 1
         evaluations = 1
         if _largest(gradient) <= group["tolerance_grad"]:
@@ -84,7 +84,7 @@ class LBFGS(Optimizer):
 
         for left in reversed(range(group["max_iter"])):
             state["n_iter"] += 1
-            direction = state["d"] = self._direction(gradient, state, group["history_size"])
+            direction = state["d"] = self._ow_direction(gradient, state, group["history_size"])
             # The first direction is not scaled by any curvature.
             step = state["t"] = lr * (1.0 / max(1.0, float(gradient.abs().sum()))) if state["n_iter"] == 1 else lr
             state["prev_flat_grad"], state["prev_loss"] = gradient, loss
@@ -93,16 +93,16 @@ class LBFGS(Optimizer):
                 break
             before, spent = loss, 0
             if group["line_search_fn"] is None:
-                self._move(direction, step)
+                self._ow_move(direction, step)
                 if left:
-                    loss, gradient, spent = float(closure()), self._gradient(), 1
+                    loss, gradient, spent = float(closure()), self._ow_gradient(), 1
             elif group["line_search_fn"] == "strong_wolfe":
                 start = Trial(0.0, loss, gradient, slope)
-                evaluate = self._trials(closure, direction)
+                evaluate = self._ow_trials(closure, direction)
                 most = max_eval - evaluations
                 result, spent = strong_wolfe(evaluate, start, step, _largest(direction), tolerance_change, most)
                 loss, gradient, step = result.loss, result.gradient, result.step
-                self._move(direction, step)
+                self._ow_move(direction, step)
                 state["t"] = step
             else:
                 raise RuntimeError("only 'strong_wolfe' is supported")
@@ -114,7 +114,7 @@ class LBFGS(Optimizer):
                 break
         return first_loss
 
-    def _direction(self, gradient: Tensor, state: dict[str, Any], history_size: int) -> Tensor:
+    def _ow_direction(self, gradient: Tensor, state: dict[str, Any], history_size: int) -> Tensor:
         """The negative gradient, multiplied by the inverse Hessian (two-loop recursion)."""
         if state["n_iter"] == 1:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
@@ -138,25 +138,25 @@ class LBFGS(Optimizer):
             result.add_(steps[k], alpha=factors[k] - float(changes[k].dot(result)) * float(curvatures[k]))
         return result
 
-    def _trials(self, closure: Callable[[], Any], direction: Tensor) -> Callable[[float], Trial]:
+    def _ow_trials(self, closure: Callable[[], Any], direction: Tensor) -> Callable[[float], Trial]:
         """A function that tries steps from where the parameters are now, and leaves them there."""
         origin = [parameter.clone() for parameter in self._params]
 
         def evaluate(step: float) -> Trial:
-            self._move(direction, step)
-            loss, gradient = float(closure()), self._gradient()
+            self._ow_move(direction, step)
+            loss, gradient = float(closure()), self._ow_gradient()
             for parameter, values in zip(self._params, origin, strict=True):
                 parameter.copy_(values)
             return Trial(step, loss, gradient, float(gradient.dot(direction)))
 
         return evaluate
 
-    def _gradient(self) -> Tensor:
+    def _ow_gradient(self) -> Tensor:
         """All gradients in one vector; zeros where there is none."""
         grads = [zeros_like(each) if each.grad is None else each.grad for each in self._params]
         return cat([numbers_of(each).reshape(-1) for each in grads])
 
-    def _move(self, direction: Tensor, step: float) -> None:
+    def _ow_move(self, direction: Tensor, step: float) -> None:
         moved = [numbers_of(parameter) for parameter in self._params]
         for numbers, part in zip(moved, direction.split([each.numel() for each in moved]), strict=True):
             numbers.add_(part.view_as(numbers), alpha=step)

@@ -66,7 +66,7 @@ class Muon(GradientOptimizer):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {parameter.size()}"
                     )
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, momentum = float(group["lr"]), group["momentum"]
         for parameter in group["params"]:
             gradient = parameter.grad

@@ -38,7 +38,7 @@ class NAdam(GradientOptimizer):
         decoupled_weight_decay: parameters shrink by `1 - lr * weight_decay`, and gradients stay as they are.
         foreach: accepted, without effect.
         maximize: goes uphill.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
         differentiable: steps are recorded, so that gradients go through them.
 
     Raises:
@@ -67,13 +67,13 @@ class NAdam(GradientOptimizer):
         check_not_negative("momentum_decay value", momentum_decay)
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, eps, (beta1, beta2), decay = float(group["lr"]), group["eps"], group["betas"], group["weight_decay"]
         shrinks = group["decoupled_weight_decay"] and decay
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             step, numbers = advance(state), numbers_of(parameter)
             if shrinks:
                 numbers.mul_(1 - lr * decay)
@@ -90,7 +90,7 @@ class NAdam(GradientOptimizer):
                     direction, share = direction * share, 1
                 scaled_step_(numbers, direction, square, rate=lr * share * root, eps=eps * root)
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         state["mu_product"] = ones((), dtype=state["step"].dtype)

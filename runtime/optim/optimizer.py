@@ -44,7 +44,8 @@ class Optimizer:
             )
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        self._hooks = _no_hooks()
+        for event in _HOOKS:
+            _hooks_of(self, event)
         self._opt_called = False
         groups: list[Any] = list(params)
         if not groups:
@@ -64,7 +65,6 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__dict__.setdefault("_hooks", _no_hooks())
         self.__dict__.setdefault("_opt_called", False)
 
     def __repr__(self) -> str:
@@ -106,20 +106,20 @@ class Optimizer:
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
         check_among(param_group, self.param_groups)
-        self._check_options(param_group)
+        self._ow_check_options(param_group)
         self.param_groups.append(param_group)
 
-    def _check_options(self, group: Group) -> None:
+    def _ow_check_options(self, group: Group) -> None:
         """Raises an error for options that cannot be had."""
 
     # ---- state_dict ----
 
     def state_dict(self) -> dict[str, Any]:
         """The state and the options, with numbers in place of the parameters; tensors in it are those in use."""
-        for hook in self._hooks["state_dict_pre"].values():
+        for hook in _hooks_of(self, "state_dict_pre").values():
             hook(self)
         state = packed(self.state, self.param_groups)
-        for hook in self._hooks["state_dict_post"].values():
+        for hook in _hooks_of(self, "state_dict_post").values():
             changed = hook(self, state)
             state = state if changed is None else changed
         return state
@@ -130,44 +130,45 @@ class Optimizer:
         Raises ValueError when the groups there are not as many or not as long as those here.
         """
         state_dict = dict(state_dict)
-        for hook in self._hooks["load_state_dict_pre"].values():
+        for hook in _hooks_of(self, "load_state_dict_pre").values():
             changed = hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
         state, groups = unpacked(state_dict, self.param_groups)
         self.__setstate__({"state": state, "param_groups": groups})
-        for hook in self._hooks["load_state_dict_post"].values():
+        for hook in _hooks_of(self, "load_state_dict_post").values():
             hook(self)
 
     # ---- hooks ----
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Calls `hook(optimizer, args, kwargs)` before each step; it may return other `(args, kwargs)`."""
-        return self._register("step_pre", hook)
+        return self._ow_register("step_pre", hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Calls `hook(optimizer, args, kwargs)` after each step."""
-        return self._register("step_post", hook)
+        return self._ow_register("step_post", hook)
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Calls `hook(optimizer)` before `state_dict()`; before all other hooks when `prepend`."""
-        return self._register("state_dict_pre", hook, prepend)
+        return self._ow_register("state_dict_pre", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Calls `hook(optimizer, state_dict)` after `state_dict()`; it may return another dict."""
-        return self._register("state_dict_post", hook, prepend)
+        return self._ow_register("state_dict_post", hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Calls `hook(optimizer, state_dict)` before a dict is loaded; it may return another one."""
-        return self._register("load_state_dict_pre", hook, prepend)
+        return self._ow_register("load_state_dict_pre", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Calls `hook(optimizer)` after a dict was loaded."""
-        return self._register("load_state_dict_post", hook, prepend)
+        return self._ow_register("load_state_dict_post", hook, prepend)
 
-    def _register(self, event: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        handle = RemovableHandle(self._hooks[event], hook)
+    def _ow_register(self, event: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        hooks = _hooks_of(self, event)
+        handle = RemovableHandle(hooks, hook)
         if prepend:
-            self._hooks[event].move_to_end(handle.id, last=False)
+            hooks.move_to_end(handle.id, last=False)
         return handle
 
 
@@ -185,8 +186,10 @@ def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
     return RemovableHandle(_of_all["step_post"], hook)
 
 
-def _no_hooks() -> dict[str, OrderedDict[int, Hook]]:
-    return {event: OrderedDict() for event in _HOOKS}
+def _hooks_of(optimizer: Optimizer, event: str) -> OrderedDict[int, Hook]:
+    """The hooks of an event, in the attribute that torch has for them: optimizers around others may lack it."""
+    hooks: OrderedDict[int, Hook] = vars(optimizer).setdefault(f"_optimizer_{event}_hooks", OrderedDict())
+    return hooks
 
 
 def _with_hooks(step: _Step) -> _Step:
@@ -197,8 +200,8 @@ def _with_hooks(step: _Step) -> _Step:
         if type(self).step is not hooked:
             return step(self, *args, **kwargs)
         self._opt_called = True  # schedules ask for it
-        before = (*_of_all["step_pre"].values(), *self._hooks["step_pre"].values())
-        after = (*self._hooks["step_post"].values(), *_of_all["step_post"].values())
+        before = (*_of_all["step_pre"].values(), *_hooks_of(self, "step_pre").values())
+        after = (*_hooks_of(self, "step_post").values(), *_of_all["step_post"].values())
         if not before and not after:
             return step(self, *args, **kwargs)
         given: tuple[Any, ...] = (self, *args)

@@ -38,7 +38,7 @@ class RAdam(GradientOptimizer):
         decoupled_weight_decay: parameters shrink by `1 - lr * weight_decay`, and gradients stay as they are.
         foreach: accepted, without effect.
         maximize: goes uphill.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
         differentiable: steps are recorded, so that gradients go through them.
 
     Raises:
@@ -65,14 +65,14 @@ class RAdam(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, eps, (beta1, beta2), decay = float(group["lr"]), group["eps"], group["betas"], group["weight_decay"]
         shrinks = group["decoupled_weight_decay"] and decay
         longest = 2 / (1 - beta2) - 1
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             step, numbers = advance(state), numbers_of(parameter)
             if shrinks:
                 numbers.mul_(1 - lr * decay)
@@ -88,7 +88,7 @@ class RAdam(GradientOptimizer):
             else:
                 numbers.add_(mean, alpha=-rate)
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         state["exp_avg"], state["exp_avg_sq"] = zeros_like(parameter), zeros_like(parameter)

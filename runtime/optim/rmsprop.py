@@ -38,7 +38,7 @@ class RMSprop(GradientOptimizer):
         weight_decay: factor of the parameter that is added to its gradient.
         momentum: factor by which a moving sum of steps shrinks; 0: no such sum.
         centered: divides by the deviation from a moving mean of the gradients.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
         differentiable: steps are recorded, so that gradients go through them.
         foreach: accepted, without effect.
         maximize: goes uphill.
@@ -68,13 +68,13 @@ class RMSprop(GradientOptimizer):
         check_not_negative("alpha value", alpha)
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, alpha, eps, momentum = float(group["lr"]), group["alpha"], group["eps"], group["momentum"]
         maximize, weight_decay, centered = group["maximize"], group["weight_decay"], group["centered"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter, momentum, centered)
+            state = self.state[parameter] or self._ow_begin(parameter, momentum, centered)
             advance(state)
             numbers = numbers_of(parameter)
             gradient = descent(numbers_of(parameter.grad), numbers, maximize, weight_decay)
@@ -88,7 +88,7 @@ class RMSprop(GradientOptimizer):
             else:
                 scaled_step_(numbers, gradient, square, rate=lr, eps=eps)
 
-    def _begin(self, parameter: Tensor, momentum: float, centered: bool) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor, momentum: float, centered: bool) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         state["square_avg"] = zeros_like(parameter)

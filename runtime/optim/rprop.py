@@ -31,7 +31,7 @@ class Rprop(GradientOptimizer):
         lr: the first step.
         etas: factors by which steps shrink and grow.
         step_sizes: the least and the largest step.
-        capturable: must not be true.
+        capturable: accepted; steps raise AssertionError on the CPU.
         foreach: accepted, without effect.
         maximize: goes uphill.
         differentiable: steps are recorded, so that gradients go through them.
@@ -57,12 +57,12 @@ class Rprop(GradientOptimizer):
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
-            state = self.state[parameter] or self._begin(parameter, float(group["lr"]))
+            state = self.state[parameter] or self._ow_begin(parameter, float(group["lr"]))
             advance(state)
             numbers = numbers_of(parameter)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], 0)
@@ -74,7 +74,7 @@ class Rprop(GradientOptimizer):
             numbers.addcmul_(gradient.sign(), size, value=-1)
             before.copy_(gradient)
 
-    def _begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
         state["prev"] = zeros_like(parameter)

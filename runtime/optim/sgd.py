@@ -28,7 +28,7 @@ class SGD(GradientOptimizer):
         maximize: goes uphill.
         foreach: accepted, without effect.
         differentiable: steps are recorded, so that gradients go through them.
-        fused: must not be true.
+        fused: accepted, without effect; not with `foreach` or `differentiable`.
 
     Raises:
         ValueError: an option is negative, or Nesterov's momentum lacks a momentum or is dampened.
@@ -55,7 +55,7 @@ class SGD(GradientOptimizer):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, options_of(locals()))
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, momentum, nesterov = float(group["lr"]), group["momentum"], group["nesterov"]
         maximize, weight_decay, weight = group["maximize"], group["weight_decay"], 1 - group["dampening"]
         for parameter in group["params"]:
@@ -66,10 +66,10 @@ class SGD(GradientOptimizer):
             if not momentum or nesterov:
                 numbers.add_(gradient, alpha=-lr)
             if momentum:
-                total = self._add_up(parameter, gradient, group, weight)
+                total = self._ow_add_up(parameter, gradient, group, weight)
                 numbers.add_(total, alpha=-lr * momentum if nesterov else -lr)
 
-    def _add_up(self, parameter: Tensor, gradient: Tensor, group: Group, weight: float) -> Tensor:
+    def _ow_add_up(self, parameter: Tensor, gradient: Tensor, group: Group, weight: float) -> Tensor:
         """The moving sum of gradients, which begins with the whole of the first."""
         state = self.state[parameter]
         if state.get("momentum_buffer") is None:

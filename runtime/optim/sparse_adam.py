@@ -43,24 +43,24 @@ class SparseAdam(GradientOptimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_factors(betas)
         super().__init__(params, options_of(locals()))
-        self._refuse("Sparse", "requires dense parameter tensors", lambda each: each.layout is not strided)
-        self._refuse("Complex", "does not support complex parameters", Tensor.is_complex)
+        self._ow_refuse("Sparse", "requires dense parameter tensors", lambda each: each.layout is not strided)
+        self._ow_refuse("Complex", "does not support complex parameters", Tensor.is_complex)
 
-    def _refuse(self, kind: str, reason: str, test: Callable[[Tensor], bool]) -> None:
+    def _ow_refuse(self, kind: str, reason: str, test: Callable[[Tensor], bool]) -> None:
         """Raises ValueError for parameters of a kind, by the numbers of their groups and theirs in these."""
         listed = [(number, enumerate(group["params"])) for number, group in enumerate(self.param_groups)]
         found = [[number, place] for number, parameters in listed for place, each in parameters if test(each)]
         if found:
             raise ValueError(f"{kind} params at indices {found}: SparseAdam {reason}")
 
-    def _update(self, group: Group) -> None:
+    def _ow_update(self, group: Group) -> None:
         lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], group["betas"]
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
             if not parameter.grad.is_sparse:
                 raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
-            state = self.state[parameter] or self._begin(parameter)
+            state = self.state[parameter] or self._ow_begin(parameter)
             state["step"] += 1
             step = state["step"]
             gradient = parameter.grad.detach().coalesce()
@@ -75,7 +75,7 @@ class SparseAdam(GradientOptimizer):
             rate = lr * (1 - beta2**step) ** 0.5 / (1 - beta1**step)
             parameter[places] = parameter[places].addcdiv_(means, squares.sqrt_().add_(eps), value=-rate)
 
-    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = 0
         for name in ("exp_avg", "exp_avg_sq"):

@@ -116,13 +116,13 @@ class AveragedModel(Module):
         """Return what the average model returns."""
         return self.module(*args, **kwargs)
 
-    def _tensors(self, model: Any) -> list[Any]:
+    def _ow_tensors(self, model: Any) -> list[Any]:
         return [*model.parameters(), *(model.buffers() if self.use_buffers else ())]
 
     def update_parameters(self, model: Any) -> None:
         """Take the parameters of a model into the average."""
-        averages = [each.detach() for each in self._tensors(self.module)]
-        values = [each.detach() for each in self._tensors(model)]
+        averages = [each.detach() for each in self._ow_tensors(self.module)]
+        values = [each.detach() for each in self._ow_tensors(model)]
         if not self.n_averaged:
             for average, value in zip(averages, values, strict=True):
                 average.copy_(value)
@@ -196,7 +196,7 @@ class SWALR(LRScheduler):
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def _share(self, step: int) -> float:
+    def _ow_share(self, step: int) -> float:
         t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
 
@@ -205,7 +205,7 @@ class SWALR(LRScheduler):
         step = self._step_count - 1
         if not self.anneal_epochs:
             step = max(1, step)
-        before, now = self._share(step - 1), self._share(step)
+        before, now = self._ow_share(step - 1), self._ow_share(step)
         rates = []
         for group in self.optimizer.param_groups:
             last, rate = group["swa_lr"], group["lr"]

@@ -201,14 +201,21 @@ def test_duplicates_are_warned_of() -> None:
         opweave.optim.SGD([parameter, one_parameter()])
 
 
-@pytest.mark.parametrize(("option", "error"), [("capturable", AssertionError), ("fused", RuntimeError)])
-def test_other_ways_of_computing_are_refused(option: str, error: type[Exception]) -> None:
-    with pytest.raises(error, match=f"`{option}=True` is not supported"):
-        opweave.optim.Adam([one_parameter()], **{option: True})
-    optimizer = opweave.optim.Adam([one_parameter()])
-    with pytest.raises(error, match=f"`{option}=True` is not supported"):
-        optimizer.add_param_group({"params": one_parameter(), option: True})
-    assert len(optimizer.param_groups) == 1
+def test_ways_of_computing() -> None:
+    plain_one, fused, captured = one_parameter(), one_parameter(), one_parameter()
+    opweave.optim.AdamW([plain_one]).step()
+    opweave.optim.AdamW([fused], fused=True).step()
+    assert opweave.equal(plain_one, fused)
+    optimizer = opweave.optim.Adam([captured], capturable=True)
+    with pytest.raises(AssertionError, match="`capturable=True` is for devices"):
+        optimizer.step()
+    for other, message in (("foreach", "cannot be `True` together"), ("differentiable", "does not support")):
+        with pytest.raises(RuntimeError, match=message):
+            opweave.optim.Adam([one_parameter()], fused=True, **{other: True})
+        optimizer = opweave.optim.Adam([one_parameter()])
+        with pytest.raises(RuntimeError, match=message):
+            optimizer.add_param_group({"params": one_parameter(), "fused": True, other: True})
+        assert len(optimizer.param_groups) == 1
 
 
 def test_state_dict_shares_and_load_copies() -> None:
@@ -260,3 +267,19 @@ def test_step_is_counted_beyond_half_formats() -> None:
     finally:
         opweave.set_default_dtype(opweave.float32)
     assert optimizer.state_dict()["state"][0]["step"].dtype is opweave.float32
+
+
+def test_an_optimizer_around_another_needs_no_init_of_the_base() -> None:
+    class Around(opweave.optim.Optimizer):
+        def __init__(self, inner: Any) -> None:
+            self.inner, self.param_groups, self.defaults = inner, inner.param_groups, inner.defaults
+
+        def step(self, closure: Any = None) -> Any:
+            return self.inner.step(closure)
+
+    parameter, calls = one_parameter(), []
+    optimizer = Around(opweave.optim.SGD([parameter], lr=0.5))
+    optimizer.register_step_post_hook(lambda *_: calls.append(1))
+    optimizer.step()
+    assert (parameter.tolist(), calls) == ([0.5, 1.5], [1])
+    assert list(optimizer._optimizer_step_post_hooks.values())  # torch's name, which other libraries read

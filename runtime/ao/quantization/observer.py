@@ -207,13 +207,13 @@ class _RangeObserver(UniformQuantizationObserverBase):
         return f"min_val={self.min_val}, max_val={self.max_val}"
 
     def reset_min_max_vals(self) -> None:
-        self._begin()
+        self._ow_begin()
 
-    def _begin(self) -> None:
+    def _ow_begin(self) -> None:
         """Makes the buffers, as they are before anything was observed."""
         raise NotImplementedError("Cannot reset min/max values in the given observer.")
 
-    def _update(self, low: Any, high: Any) -> None:
+    def _ow_update(self, low: Any, high: Any) -> None:
         """Takes notice of the least and the greatest elements of a tensor."""
         self.min_val.copy_(ops.minimum(low, self.min_val))
         self.max_val.copy_(ops.maximum(high, self.max_val))
@@ -237,16 +237,16 @@ class MinMaxObserver(_RangeObserver):
             )
         if self.qscheme in SYMMETRIC and self.reduce_range and self.dtype is quint8:
             raise NotImplementedError("Cannot reduce range for symmetric quantization for quint8")
-        self._begin()
+        self._ow_begin()
 
-    def _begin(self) -> None:
+    def _ow_begin(self) -> None:
         self.register_buffer("min_val", tensor(float("inf")))
         self.register_buffer("max_val", tensor(float("-inf")))
 
     def forward(self, x_orig: Any) -> Any:
         if x_orig.numel():
             x = x_orig.detach().to(self.min_val.dtype)
-            self._update(*ops.aminmax(x))
+            self._ow_update(*ops.aminmax(x))
         return x_orig
 
 
@@ -261,9 +261,9 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         self.averaging_constant = averaging_constant
         super().__init__(*args, **kwargs)
 
-    def _update(self, low: Any, high: Any) -> None:
+    def _ow_update(self, low: Any, high: Any) -> None:
         if self.min_val.item() == float("inf") and self.max_val.item() == float("-inf"):
-            super()._update(low, high)
+            super()._ow_update(low, high)
             return
         self._approach(low, high, self.averaging_constant)
 
@@ -287,11 +287,11 @@ class PerChannelMinMaxObserver(_RangeObserver):
             raise NotImplementedError("PerChannelMinMaxObserver doesn't support dynamic quantization")
         super().__init__(dtype, qscheme, *args, **kwargs)
         self.ch_axis = ch_axis
-        self._begin()
+        self._ow_begin()
         if qscheme is per_channel_symmetric and self.reduce_range and dtype is quint8:
             raise NotImplementedError("Cannot reduce range for symmetric quantization for quint8")
 
-    def _begin(self) -> None:
+    def _ow_begin(self) -> None:
         self.register_buffer("min_val", tensor([]))
         self.register_buffer("max_val", tensor([]))
 
@@ -303,7 +303,7 @@ class PerChannelMinMaxObserver(_RangeObserver):
                 self.min_val.resize_(low.shape).copy_(low)
                 self.max_val.resize_(high.shape).copy_(high)
             else:
-                self._update(low, high)
+                self._ow_update(low, high)
         return x_orig
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
@@ -320,5 +320,5 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
         super().__init__(*args, **kwargs)
         self.averaging_constant = averaging_constant
 
-    def _update(self, low: Any, high: Any) -> None:
+    def _ow_update(self, low: Any, high: Any) -> None:
         self._approach(low, high, self.averaging_constant)

@@ -50,7 +50,7 @@ class BackwardHooks:
         if not any(args[place].requires_grad for place in places):
             self.counts[0] = len(args)
             return args
-        results = self._around(args, places)
+        results = self._ow_around(args, places)
         self.inputs, self.counts[0] = places, len(args)
         self._node(results, places).register_hook(self._after_inputs)
         return results
@@ -64,7 +64,7 @@ class BackwardHooks:
         places = [place for place, each in enumerate(values) if isinstance(each, Tensor)]
         if not any(values[place].requires_grad for place in places):
             return result
-        results = self._around(tuple(values), places)
+        results = self._ow_around(tuple(values), places)
         self.outputs, self.counts[1] = places, len(values)
         self._node(results, places).register_prehook(self._before_outputs)
         if single:
@@ -73,7 +73,7 @@ class BackwardHooks:
             return type(result)(*results)
         return type(result)(results)
 
-    def _around(self, values: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
+    def _ow_around(self, values: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
         replaced = list(values)
         for place, each in zip(places, _passed_on([values[place] for place in places]), strict=True):
             replaced[place] = each

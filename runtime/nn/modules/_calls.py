@@ -74,7 +74,7 @@ class Calls:
         Raises:
             RuntimeError: the module has hooks of the old kind.
         """
-        self._set_full(True)
+        self._ow_set_full(True)
         return _added(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -84,10 +84,10 @@ class Calls:
         Raises:
             RuntimeError: the module has full hooks.
         """
-        self._set_full(False)
+        self._ow_set_full(False)
         return _added(self._backward_hooks, hook, False)
 
-    def _set_full(self, full: bool) -> None:
+    def _ow_set_full(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
             raise RuntimeError(
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
@@ -110,30 +110,30 @@ class Calls:
             or ALL.backward_pre
         ):
             return self.forward(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
+        return self._ow_call_with_hooks(args, kwargs)
 
     _call_impl = __call__
 
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _ow_call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called: set[int] = set()
         result: Any = None
         try:
-            args, kwargs = self._before(args, kwargs)
-            full, old, pre = self._backward_functions()
+            args, kwargs = self._ow_before(args, kwargs)
+            full, old, pre = self._ow_backward_functions()
             backward = BackwardHooks(self, full, pre) if full or pre else None
             if backward is not None:
                 args = backward.on_inputs(args)
             result = self.forward(*args, **kwargs)
-            for number, call in self._after():
+            for number, call in self._ow_after():
                 called.add(number)
                 other = call(args, kwargs, result)
                 result = result if other is None else other
             if backward is not None:
                 result = backward.on_outputs(result)
             if old:
-                self._on_last_node(old, args, result)
+                self._ow_on_last_node(old, args, result)
         except BaseException:
-            for number, call in self._after():
+            for number, call in self._ow_after():
                 if number not in called and (number in self._forward_hooks_always_called or number in ALL.always):
                     try:
                         other = call(args, kwargs, result)
@@ -148,7 +148,7 @@ class Calls:
             raise
         return result
 
-    def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _ow_before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         for number, hook in (*ALL.forward_pre.items(), *self._forward_pre_hooks.items()):
             if number in self._forward_pre_hooks_with_kwargs:
                 both = hook(self, args, kwargs)
@@ -164,7 +164,7 @@ class Calls:
                     args = other if isinstance(other, tuple) else (other,)
         return args, kwargs
 
-    def _after(self) -> list[tuple[int, Callable[..., Any]]]:
+    def _ow_after(self) -> list[tuple[int, Callable[..., Any]]]:
         """The hooks after forward, as functions of arguments, keywords and output."""
         named = ALL.with_kwargs | self._forward_hooks_with_kwargs.keys()
 
@@ -176,14 +176,14 @@ class Calls:
         hooks = (*ALL.forward.items(), *self._forward_hooks.items())
         return [(number, bound(number, hook)) for number, hook in hooks]
 
-    def _backward_functions(self) -> tuple[list[Any], list[Any], list[Any]]:
+    def _ow_backward_functions(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Full hooks of the backward pass, those of the old kind, and those before it."""
         own, others = list(self._backward_hooks.values()), list(ALL.backward.values())
         full = [*(others if ALL.full is True else ()), *(own if self._is_full_backward_hook is True else ())]
         old = [*(others if ALL.full is False else ()), *(own if self._is_full_backward_hook is False else ())]
         return full, old, [*ALL.backward_pre.values(), *self._backward_pre_hooks.values()]
 
-    def _on_last_node(self, hooks: list[Any], args: tuple[Any, ...], result: Any) -> None:
+    def _ow_on_last_node(self, hooks: list[Any], args: tuple[Any, ...], result: Any) -> None:
         output = result
         while not isinstance(output, Tensor):
             output = next(iter(output.values())) if isinstance(output, dict) else output[0]

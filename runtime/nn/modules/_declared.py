@@ -27,7 +27,7 @@ else:
 
 __all__ = ["Call", "Loss"]
 
-_INIT = "def __init__(self, {arguments}):\n    self._begin({{{names}}})\n"
+_INIT = "def __init__(self, {arguments}):\n    self._ow_begin({{{names}}})\n"
 
 
 @dataclass_transform(eq_default=False)
@@ -42,10 +42,10 @@ class Call(Module):
             `inplace` only if it is true.
     """
 
-    _call: str
-    _options: tuple[str, ...] = ()
-    _trains = False
-    _shown: str | None = None
+    _ow_call: str
+    _ow_options: tuple[str, ...] = ()
+    _ow_trains = False
+    _ow_shown: str | None = None
 
     def __init_subclass__(
         cls, call: str = "", keyword_only: bool = False, trains: bool = False, shown: str | None = None, **kwargs: Any
@@ -53,10 +53,10 @@ class Call(Module):
         super().__init_subclass__(**kwargs)
         if not call:
             return
-        cls._call, cls._trains, cls._shown = call, trains, shown
+        cls._ow_call, cls._ow_trains, cls._ow_shown = call, trains, shown
         own = cls.__dict__
         names = [name for name in own.get("__annotations__", {}) if name[0] != "_"]
-        cls._options = tuple(names)
+        cls._ow_options = tuple(names)
         if "__init__" in own:
             return
         defaults = {f"_{name}": own[name] for name in names if name in own}
@@ -72,7 +72,7 @@ class Call(Module):
         made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
         cls.__init__ = made  # type: ignore[method-assign]
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         Module.__init__(self)
         for name, value in options.items():
             if isinstance(value, Tensor):
@@ -82,16 +82,16 @@ class Call(Module):
 
     def forward(self, *args: Any) -> Tensor:
         """Return what the function of nn.functional returns, with the options of the module."""
-        options = {name: getattr(self, name) for name in self._options}
-        if self._trains:
+        options = {name: getattr(self, name) for name in self._ow_options}
+        if self._ow_trains:
             options["training"] = self.training
-        result: Tensor = getattr(functional, self._call)(*args, **options)
+        result: Tensor = getattr(functional, self._ow_call)(*args, **options)
         return result
 
     def extra_repr(self) -> str:
-        options = {name: getattr(self, name) for name in self._options}
-        if self._shown is not None:
-            return self._shown.format(**options)
+        options = {name: getattr(self, name) for name in self._ow_options}
+        if self._ow_shown is not None:
+            return self._ow_shown.format(**options)
         return ", ".join(f"{name}={value}" for name, value in options.items() if name != "inplace" or value)
 
 
@@ -100,9 +100,9 @@ class Loss(Call):
 
     def __init_subclass__(cls, call: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(call=call, shown="", **kwargs)
-        cls._options = tuple(name for name in cls._options if name not in ("size_average", "reduce"))
+        cls._ow_options = tuple(name for name in cls._ow_options if name not in ("size_average", "reduce"))
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         size_average, reduce = options.pop("size_average", None), options.pop("reduce", None)
         if size_average is not None or reduce is not None:
             options["reduction"] = reduction_word(options["reduction"], size_average, reduce)

@@ -30,7 +30,7 @@ class Members(Walks):
 
     # ---- registering ----
 
-    def _check_name(self, kind: str, name: Any, owned: dict[str, Any]) -> None:
+    def _ow_check_name(self, kind: str, name: Any, owned: dict[str, Any]) -> None:
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
         if hasattr(self, name) and name not in owned:
@@ -54,7 +54,7 @@ class Members(Walks):
         """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
-        self._check_name("buffer", name, self._buffers)
+        self._ow_check_name("buffer", name, self._buffers)
         if tensor is not None and not _is_tensor(tensor):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (opweave Tensor or None required)"
@@ -76,7 +76,7 @@ class Members(Walks):
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
-        self._check_name("parameter", name, self._parameters)
+        self._ow_check_name("parameter", name, self._parameters)
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
@@ -105,7 +105,7 @@ class Members(Walks):
         """
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{typename(module)} is not a Module subclass")
-        self._check_name("module", name, self._modules)
+        self._ow_check_name("module", name, self._modules)
         self._modules[name] = registered("module", self, name, module)
 
     def register_module(self, name: str, module: Any) -> None:
@@ -128,7 +128,7 @@ class Members(Walks):
         if isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name, "_parameters")
+            self._ow_forget(name, "_parameters")
             self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
             if value is not None:
@@ -139,7 +139,7 @@ class Members(Walks):
         elif isinstance(value, Members):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name, "_modules")
+            self._ow_forget(name, "_modules")
             modules[name] = registered("module", self, name, value)
         elif modules is not None and name in modules:
             if value is not None:
@@ -148,11 +148,11 @@ class Members(Walks):
                 )
             modules[name] = registered("module", self, name, value)
         elif isinstance(value, Buffer) or (buffers is not None and name in buffers):
-            self._set_buffer(name, value)
+            self._ow_set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
 
-    def _set_buffer(self, name: str, value: Any) -> None:
+    def _ow_set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not _is_tensor(value):
             raise TypeError(
                 f"cannot assign '{typename(value)}' as buffer '{name}' "
@@ -166,14 +166,14 @@ class Members(Walks):
             persistent = name not in self._non_persistent_buffers_set
         # Calls of the method that a derived class may have in its place are part of the interface.
         if type(self).register_buffer is not Members.register_buffer:
-            self._forget(name, "_buffers")
+            self._ow_forget(name, "_buffers")
             self.register_buffer(name, value, persistent)
             return
-        self._forget(name, "_buffers")
+        self._ow_forget(name, "_buffers")
         self._buffers[name] = registered("buffer", self, name, value)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
-    def _forget(self, name: str, kept: str) -> None:
+    def _ow_forget(self, name: str, kept: str) -> None:
         """Takes what had the name away, so that it stands for one thing alone."""
         own = self.__dict__
         own.pop(name, None)

@@ -107,18 +107,18 @@ class State:
 
     # ---- saving ----
 
-    def _persistent(self) -> dict[str, Any]:
+    def _ow_persistent(self) -> dict[str, Any]:
         """The tensors of this module alone that are part of the state."""
         buffers = ((name, each) for name, each in self._buffers.items() if name not in self._non_persistent_buffers_set)
         return {name: each for name, each in (*self._parameters.items(), *buffers) if each is not None}
 
-    def _has_extra(self, method: str) -> bool:
+    def _ow_has_extra(self, method: str) -> bool:
         return getattr(type(self), method) is not getattr(State, method)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, each in self._persistent().items():
+        for name, each in self._ow_persistent().items():
             destination[prefix + name] = each if keep_vars else each.detach()
-        if self._has_extra("get_extra_state"):
+        if self._ow_has_extra("get_extra_state"):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
@@ -172,17 +172,17 @@ class State:
         for hook in self._load_state_dict_pre_hooks.values():
             hook(*given)
         assign = local_metadata.get("assign_to_params_buffers", False)
-        own = self._persistent()
+        own = self._ow_persistent()
         for name, tensor in own.items():
             key = prefix + name
             if key in state_dict:
-                problem = self._taken(name, key, tensor, state_dict[key], assign)
+                problem = self._ow_taken(name, key, tensor, state_dict[key], assign)
                 if problem:
                     error_msgs.append(problem)
             elif strict:
                 missing_keys.append(key)
         extra = prefix + _EXTRA
-        if self._has_extra("set_extra_state"):
+        if self._ow_has_extra("set_extra_state"):
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])
             elif strict:
@@ -196,7 +196,7 @@ class State:
                     if name not in (self._modules if below else own):
                         unexpected_keys.append(key)
 
-    def _taken(self, name: str, key: str, tensor: Any, value: Any, assign: bool) -> str:
+    def _ow_taken(self, name: str, key: str, tensor: Any, value: Any, assign: bool) -> str:
         """Takes one tensor. Returns why it could not."""
         if not (isinstance(value, Tensor) or hasattr(value, "__torch_function__")):
             return (

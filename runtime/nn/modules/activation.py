@@ -72,8 +72,8 @@ class Hardtanh(Call, call="hardtanh"):
     max_val: float = 1.0
     inplace: bool = False
 
-    def _begin(self, options: dict[str, Any]) -> None:
-        super()._begin(options)
+    def _ow_begin(self, options: dict[str, Any]) -> None:
+        super()._ow_begin(options)
         if self.max_val <= self.min_val:
             raise ValueError(f"max_val must be larger than min_val, but got {self.max_val} and {self.min_val}")
 

@@ -110,7 +110,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 f"Target values should be in [0, {self.n_classes - 1}], but values in range "
                 f"[{classes.min().item()}, {classes.max().item()}] were found. "
             )
-        head = self._head(rows)
+        head = self._ow_head(rows)
         cluster = sum((classes >= cutoff).to(EXPORTS["int64"]) for cutoff in self.cutoffs[:-1])
         named = ops.where(cluster == 0, classes, self.shortlist_size + cluster - 1)
         output = head.gather(1, named.unsqueeze(1)).squeeze(1)
@@ -122,12 +122,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 output = output.index_add(0, members, inner.gather(1, places.unsqueeze(1)).squeeze(1))
         return _ASMoutput(output.squeeze(0) if one else output, -output.mean())
 
-    def _head(self, rows: Any) -> Any:
+    def _ow_head(self, rows: Any) -> Any:
         return functional.log_softmax(self.head(rows), 1)
 
     def log_prob(self, input: Any) -> Any:
         """Return the logarithms of the probabilities of all classes, (N, n_classes)."""
-        head = self._head(input)
+        head = self._ow_head(input)
         parts = [head[:, : self.shortlist_size]]
         for number, tail in enumerate(self.tail):
             parts.append(tail(input).log_softmax(1) + head[:, self.shortlist_size + number].unsqueeze(1))

@@ -39,7 +39,7 @@ class _NormBase(_Affine):
     """Running statistics and parameters of channels."""
 
     _version = 2
-    _ndims: tuple[int, ...] = ()
+    _ow_ndims: tuple[int, ...] = ()
     """The numbers of dimensions that inputs may have; none: at least two."""
 
     def __init__(
@@ -57,15 +57,15 @@ class _NormBase(_Affine):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self._set_parameters(num_features, affine, affine and bias, device, dtype)
+        self._ow_set_parameters(num_features, affine, affine and bias, device, dtype)
         if track_running_stats:
-            self._set_statistics(num_features, device, dtype)
+            self._ow_set_statistics(num_features, device, dtype)
         else:
             for name in _BUFFERS:
                 self.register_buffer(name, None)
         self.reset_parameters()
 
-    def _set_statistics(self, features: int, device: Any, dtype: Any) -> None:
+    def _ow_set_statistics(self, features: int, device: Any, dtype: Any) -> None:
         for name in _BUFFERS[:2]:
             self.register_buffer(name, empty(features, device=device, dtype=dtype))
         self.register_buffer("num_batches_tracked", tensor(0, dtype=EXPORTS["int64"], device=device))
@@ -83,8 +83,8 @@ class _NormBase(_Affine):
         super().reset_parameters()
 
     def _check_input_dim(self, input: Any) -> None:
-        if self._ndims and input.dim() not in self._ndims:
-            wanted = " or ".join(f"{ndim}D" for ndim in self._ndims)
+        if self._ow_ndims and input.dim() not in self._ow_ndims:
+            wanted = " or ".join(f"{ndim}D" for ndim in self._ow_ndims)
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
@@ -144,7 +144,7 @@ class _InstanceNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         self._check_input_dim(input)
-        without = min(self._ndims)
+        without = min(self._ow_ndims)
         place = input.dim() - without
         channels = input.size(place)
         if channels != self.num_features:
@@ -231,7 +231,7 @@ class _LazyNorm(LazyModuleMixin):
         module: Any = self
         if self.has_uninitialized_params():
             module._check_input_dim(input)
-            whole = input.dim() == max(module._ndims) or not isinstance(self, _InstanceNorm)
+            whole = input.dim() == max(module._ow_ndims) or not isinstance(self, _InstanceNorm)
             module.num_features = input.shape[1 if whole else 0]
             for each in (*module._parameters.values(), *module._buffers.values()):
                 if hasattr(each, "materialize"):
@@ -261,7 +261,7 @@ def _family(base: type, kind: str, what: str) -> list[type]:
             shapes = shapes.rpartition(" or ")[2] + " or " + shapes.rpartition(" or ")[2].replace("N, ", "")
         mean = "; None: the running ones are the means over all" if kind == "Batch" else ""
         doc = f"Scales channels by the mean and variance {what}, of inputs {shapes}.\n" + _ARGUMENTS.format(mean=mean)
-        names: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "_ndims": ndims}
+        names: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "_ow_ndims": ndims}
         usual: Any = type(f"{kind}Norm{dimensions}d", (base,), names)
         names = {"__doc__": f"{usual.__name__} whose C is that of its first input.", "__module__": __name__}
         lazy: Any = type(f"Lazy{usual.__name__}", (_LazyNorm, usual), {**names, "cls_to_become": usual})

@@ -13,43 +13,43 @@ __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d", "MaxUnpool1d", "MaxUnpo
 
 
 class _MaxUnpool(Module):
-    _dims: int
+    _ow_dims: int
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
-        self.kernel_size = spread(kernel_size, self._dims)
-        self.stride = spread(kernel_size if stride is None else stride, self._dims)
-        self.padding = spread(padding, self._dims)
+        self.kernel_size = spread(kernel_size, self._ow_dims)
+        self.stride = spread(kernel_size if stride is None else stride, self._ow_dims)
+        self.padding = spread(padding, self._ow_dims)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
         """Return a tensor of the usual size, or of `output_size`, in which the elements of `input` are at `indices`."""
-        unpool: Any = getattr(functional, f"max_unpool{self._dims}d")
+        unpool: Any = getattr(functional, f"max_unpool{self._ow_dims}d")
         return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool1d(_MaxUnpool):
     """Puts what MaxPool1d chose back to where it was, among zeros."""
 
-    _dims = 1
+    _ow_dims = 1
 
 
 class MaxUnpool2d(_MaxUnpool):
     """Puts what MaxPool2d chose back to where it was, among zeros."""
 
-    _dims = 2
+    _ow_dims = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Puts what MaxPool3d chose back to where it was, among zeros."""
 
-    _dims = 3
+    _ow_dims = 3
 
 
 class _FractionalMaxPool(Module):
-    _dims: int
+    _ow_dims: int
 
     def __init__(
         self,
@@ -60,24 +60,24 @@ class _FractionalMaxPool(Module):
         _random_samples: Any = None,
     ) -> None:
         super().__init__()
-        if any(extent <= 0 for extent in spread(kernel_size, self._dims)):
+        if any(extent <= 0 for extent in spread(kernel_size, self._ow_dims)):
             raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         name = type(self).__name__
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
         if output_size is not None and output_ratio is not None:
             raise ValueError("only one of output_size and output_ratio may be specified")
-        self.kernel_size = spread(kernel_size, self._dims)
+        self.kernel_size = spread(kernel_size, self._ow_dims)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else spread(output_size, self._dims)
-        self.output_ratio = None if output_ratio is None else spread(output_ratio, self._dims)
+        self.output_size = None if output_size is None else spread(output_size, self._ow_dims)
+        self.output_ratio = None if output_ratio is None else spread(output_ratio, self._ow_dims)
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the largest elements of windows, with `return_indices` also where they stand."""
-        pool: Any = getattr(functional, f"fractional_max_pool{self._dims}d")
+        pool: Any = getattr(functional, f"fractional_max_pool{self._ow_dims}d")
         options = (self.kernel_size, self.output_size, self.output_ratio, self.return_indices)
         result: Tensor = pool(input, *options, _random_samples=self._random_samples)
         return result
@@ -87,10 +87,10 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     """Largest elements of windows whose distances are drawn, so that there are `output_size` of them, or `output_ratio`
     times as many as elements, of inputs (N, C, H, W) or (C, H, W)."""
 
-    _dims = 2
+    _ow_dims = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """As FractionalMaxPool2d, of inputs (N, C, D, H, W) or (C, D, H, W)."""
 
-    _dims = 3
+    _ow_dims = 3

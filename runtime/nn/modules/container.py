@@ -25,10 +25,10 @@ def place_of(given: Any, length: int) -> int:
 class _Numbered(Module):
     """Base of sequences of modules, whose names are their places."""
 
-    def _names(self) -> list[str]:
+    def _ow_names(self) -> list[str]:
         return list(self._modules)
 
-    def _set_all(self, modules: Iterable[Any]) -> None:
+    def _ow_set_all(self, modules: Iterable[Any]) -> None:
         self._modules = {str(place): module for place, module in enumerate(modules)}
 
     def __len__(self) -> int:
@@ -38,23 +38,23 @@ class _Numbered(Module):
         return iter(self._modules.values())
 
     def __getitem__(self, idx: Any) -> Any:
-        names = self._names()
+        names = self._ow_names()
         if isinstance(idx, slice):
-            return self._slice({name: self._modules[name] for name in names[idx]})
+            return self._ow_slice({name: self._modules[name] for name in names[idx]})
         return self._modules[names[place_of(idx, len(names))]]
 
-    def _slice(self, modules: dict[str, Any]) -> Any:
+    def _ow_slice(self, modules: dict[str, Any]) -> Any:
         raise NotImplementedError
 
     def __setitem__(self, idx: Any, module: Any) -> None:
-        names = self._names()
+        names = self._ow_names()
         setattr(self, names[place_of(idx, len(names))], module)
 
     def __delitem__(self, idx: Any) -> None:
-        names = self._names()
+        names = self._ow_names()
         for name in names[idx] if isinstance(idx, slice) else [names[place_of(idx, len(names))]]:
             delattr(self, name)
-        self._set_all(self._modules.values())
+        self._ow_set_all(self._modules.values())
 
     def append(self, module: Any) -> Any:
         """Add a module at the end. Returns the container."""
@@ -65,7 +65,7 @@ class _Numbered(Module):
         """Add a module before the one at `index`."""
         place = place_of(index, len(self)) if index < 0 else index
         modules = [*islice(self, place), module, *islice(self, place, None)]
-        self._set_all(modules)
+        self._ow_set_all(modules)
         return self
 
     def extend(self, modules: Iterable[Any]) -> Any:
@@ -94,7 +94,7 @@ class Sequential(_Numbered):
         for name, module in named:
             self.add_module(str(name), module)
 
-    def _slice(self, modules: dict[str, Any]) -> Any:
+    def _ow_slice(self, modules: dict[str, Any]) -> Any:
         return type(self)(OrderedDict(modules))
 
     def insert(self, index: int, module: Any) -> Any:
@@ -160,7 +160,7 @@ class ModuleList(_Numbered):
         if modules is not None:
             self.extend(modules)
 
-    def _slice(self, modules: dict[str, Any]) -> Any:
+    def _ow_slice(self, modules: dict[str, Any]) -> Any:
         return type(self)(list(modules.values()))
 
     def insert(self, index: int, module: Any) -> None:
@@ -219,7 +219,7 @@ class Keyed:
         del self[key]  # type: ignore[attr-defined]
         return value
 
-    def _update(self, values: Any) -> None:
+    def _ow_update(self, values: Any) -> None:
         name = type(self).__name__
         if not isinstance(values, Iterable):
             kind = type(values).__name__
@@ -286,7 +286,7 @@ class ModuleDict(Keyed, Module):
         Raises:
             TypeError: they are none.
         """
-        self._update(modules)
+        self._ow_update(modules)
 
 
 class Container(Module):

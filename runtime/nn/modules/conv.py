@@ -28,11 +28,11 @@ def spread(value: Any, count: int) -> tuple[Any, ...]:
 class _ConvNd(Module):
     """What convolutions and their transposes share."""
 
-    _dims: int
+    _ow_dims: int
     transposed = False
     bias: Any
 
-    def _begin(self, channels: tuple[int, int], bias: bool, mode: str, place: dict[str, Any], **sizes: Any) -> None:
+    def _ow_begin(self, channels: tuple[int, int], bias: bool, mode: str, place: dict[str, Any], **sizes: Any) -> None:
         """Sets options and makes the parameters. `sizes` are those that have a number for each dimension."""
         Module.__init__(self)
         self.in_channels, self.out_channels = channels
@@ -46,25 +46,25 @@ class _ConvNd(Module):
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
-            if padding == "same" and any(each != 1 for each in spread(sizes["stride"], self._dims)):
+            if padding == "same" and any(each != 1 for each in spread(sizes["stride"], self._ow_dims)):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if mode not in _MODES:
             raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{mode}'")
         for name, value in sizes.items():
-            setattr(self, name, value if isinstance(value, str) else spread(value, self._dims))
+            setattr(self, name, value if isinstance(value, str) else spread(value, self._ow_dims))
         self.groups, self.padding_mode = groups, mode
         self._place = place
         if self.in_channels or not isinstance(self, LazyModuleMixin):
-            self._make(bias)
+            self._ow_make(bias)
 
-    def _weight_shape(self) -> tuple[int, ...]:
+    def _ow_weight_shape(self) -> tuple[int, ...]:
         inputs, outputs = self.in_channels, self.out_channels
         first, second = (inputs, outputs) if self.transposed else (outputs, inputs)
         return (first, second // self.groups, *self.kernel_size)
 
-    def _make(self, bias: bool) -> None:
+    def _ow_make(self, bias: bool) -> None:
         place = self.__dict__.pop("_place")
-        self.weight = Parameter(empty(self._weight_shape(), **place))
+        self.weight = Parameter(empty(self._ow_weight_shape(), **place))
         if bias:
             self.bias = Parameter(empty(self.out_channels, **place))
         else:
@@ -79,12 +79,12 @@ class _ConvNd(Module):
             if fan_in:
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
-    def _margins(self) -> list[int]:
+    def _ow_margins(self) -> list[int]:
         """Those of `padding` for functional.pad: before and after each dimension, from the last one on."""
         if self.padding == "valid":
-            return [0, 0] * self._dims
+            return [0, 0] * self._ow_dims
         result = []
-        for place in reversed(range(self._dims)):
+        for place in reversed(range(self._ow_dims)):
             if self.padding == "same":
                 total = self.dilation[place] * (self.kernel_size[place] - 1)
                 result += [total // 2, total - total // 2]
@@ -96,7 +96,7 @@ class _ConvNd(Module):
         parts = [
             f"{self.in_channels}", f"{self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"
         ]  # fmt: skip
-        ones, zeros = (1,) * self._dims, (0,) * self._dims
+        ones, zeros = (1,) * self._ow_dims, (0,) * self._ow_dims
         usual: dict[str, Any] = {"padding": zeros, "dilation": ones, "output_padding": zeros, "groups": 1}
         for name, value in usual.items():
             given = getattr(self, name, value)
@@ -126,13 +126,13 @@ class _Conv(_ConvNd):
     ) -> None:
         sizes = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
         place = {"device": device, "dtype": dtype}
-        self._begin((in_channels, out_channels), bias, padding_mode, place, groups=groups, **sizes)
+        self._ow_begin((in_channels, out_channels), bias, padding_mode, place, groups=groups, **sizes)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor with `out_channels` channels."""
-        convolve, padding = getattr(functional, f"conv{self._dims}d"), self.padding
+        convolve, padding = getattr(functional, f"conv{self._ow_dims}d"), self.padding
         if self.padding_mode != "zeros":
-            input, padding = functional.pad(input, self._margins(), self.padding_mode), 0
+            input, padding = functional.pad(input, self._ow_margins(), self.padding_mode), 0
         result: Tensor = convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
         return result
 
@@ -160,7 +160,7 @@ class _ConvTranspose(_ConvNd):
         sizes = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
         sizes["output_padding"] = output_padding
         place = {"device": device, "dtype": dtype}
-        self._begin((in_channels, out_channels), bias, padding_mode, place, groups=groups, **sizes)
+        self._ow_begin((in_channels, out_channels), bias, padding_mode, place, groups=groups, **sizes)
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
         """Return a tensor with `out_channels` channels, of the sizes `output_size` if they are given.
@@ -168,13 +168,13 @@ class _ConvTranspose(_ConvNd):
         Raises:
             ValueError: there is no result of these sizes.
         """
-        more = self.output_padding if output_size is None else self._more(input, list(output_size))
-        convolve = getattr(functional, f"conv_transpose{self._dims}d")
+        more = self.output_padding if output_size is None else self._ow_more(input, list(output_size))
+        convolve = getattr(functional, f"conv_transpose{self._ow_dims}d")
         return convolve(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
 
-    def _more(self, input: Any, wanted: list[int]) -> list[int]:
+    def _ow_more(self, input: Any, wanted: list[int]) -> list[int]:
         """The output padding by which the result has the sizes wanted."""
-        dims = self._dims
+        dims = self._ow_dims
         whole = input.dim() - dims
         if len(wanted) == whole + dims:
             wanted = wanted[whole:]
@@ -226,7 +226,7 @@ class _LazyConv(LazyModuleMixin):
         module: Any = self
         if not self.has_uninitialized_params():
             return
-        dims = module._dims
+        dims = module._ow_dims
         if input.dim() not in (dims + 1, dims + 2):
             raise RuntimeError(
                 f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {self.__class__.__name__}, but "
@@ -235,7 +235,7 @@ class _LazyConv(LazyModuleMixin):
         module.in_channels = input.shape[1] if input.dim() == dims + 2 else input.shape[0]
         if module.in_channels % module.groups:
             raise ValueError("in_channels must be divisible by groups")
-        module.weight.materialize(module._weight_shape())
+        module.weight.materialize(module._ow_weight_shape())
         if module.bias is not None:
             module.bias.materialize((module.out_channels,))
         self.reset_parameters()
@@ -259,7 +259,7 @@ def _family(name: str, base: type, what: str, more: str) -> list[Any]:
             f"{more}.\n        groups (int): inputs and outputs are divided into so many groups.\n"
             "        bias (bool): is there a bias?\n        device, dtype: those of the parameters.\n    "
         )
-        usual: Any = type(f"{name}{dims}d", (base,), {"__doc__": doc, "__module__": __name__, "_dims": dims})
+        usual: Any = type(f"{name}{dims}d", (base,), {"__doc__": doc, "__module__": __name__, "_ow_dims": dims})
         lazy_doc = f"{usual.__name__} whose `in_channels` is that of its first input."
         names = {"__doc__": lazy_doc, "__module__": __name__, "cls_to_become": usual}
         made += [usual, type(f"Lazy{usual.__name__}", (_LazyConv, usual), names)]

@@ -15,11 +15,11 @@ class _Dropout(Call):
     p: float
     inplace: bool
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         p = options["p"]
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        super()._begin(options)
+        super()._ow_begin(options)
 
 
 class Dropout(_Dropout, call="dropout", trains=True, shown=_SHOWN):

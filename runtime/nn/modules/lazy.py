@@ -24,13 +24,13 @@ class LazyModuleMixin:
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         module: Any = self
-        for name, each in module._persistent().items():
+        for name, each in module._ow_persistent().items():
             destination[prefix + name] = each if is_lazy(each) or keep_vars else each.detach()
 
     def _lazy_load_hook(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         """Gives parameters the shapes that they have in a state, before it is taken."""
         module: Any = self
-        for name, each in module._persistent().items():
+        for name, each in module._ow_persistent().items():
             key = prefix + name
             if is_lazy(each) and key in state_dict and not is_lazy(state_dict[key]):
                 each.materialize(state_dict[key].shape)

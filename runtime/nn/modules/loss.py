@@ -211,14 +211,14 @@ class MultiMarginLoss(Loss, call="multi_margin_loss"):
     reduce: bool | None = None
     reduction: str = "mean"
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         if options["p"] not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
         if options["weight"] is not None and options["weight"].dim() != 1:
             raise ValueError(
                 f"MultiMarginLoss: expected weight to be None or 1D tensor, got {options['weight'].dim()}D instead"
             )
-        super()._begin(options)
+        super()._ow_begin(options)
 
 
 class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
@@ -249,9 +249,9 @@ class TripletMarginLoss(Loss, call="triplet_margin_loss"):
     reduce: bool | None = None
     reduction: str = "mean"
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         _check_margin("TripletMarginLoss", options)
-        super()._begin(options)
+        super()._ow_begin(options)
 
 
 class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_loss", keyword_only=True):
@@ -262,11 +262,11 @@ class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_los
     swap: bool = False
     reduction: str = "mean"
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         _check_margin("TripletMarginWithDistanceLoss", options)
         if options["distance_function"] is None:
             options["distance_function"] = PairwiseDistance()
-        super()._begin(options)
+        super()._ow_begin(options)
 
 
 class CTCLoss(Loss, call="ctc_loss"):

@@ -155,25 +155,25 @@ class Module(Calls, Members, State):
         """Convert all parameters and buffers to a dtype."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 
-    def _floating(self, name: str) -> Self:
+    def _ow_floating(self, name: str) -> Self:
         wanted = EXPORTS[name]
         return self._apply(lambda tensor: tensor.to(wanted) if tensor.is_floating_point() else tensor)
 
     def float(self) -> Self:
         """Convert floating parameters and buffers to float32."""
-        return self._floating("float32")
+        return self._ow_floating("float32")
 
     def double(self) -> Self:
         """Convert floating parameters and buffers to float64."""
-        return self._floating("float64")
+        return self._ow_floating("float64")
 
     def half(self) -> Self:
         """Convert floating parameters and buffers to float16."""
-        return self._floating("float16")
+        return self._ow_floating("float16")
 
     def bfloat16(self) -> Self:
         """Convert floating parameters and buffers to bfloat16."""
-        return self._floating("bfloat16")
+        return self._ow_floating("bfloat16")
 
     def cpu(self) -> Self:
         """Move all parameters and buffers to the CPU."""

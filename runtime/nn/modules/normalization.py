@@ -17,7 +17,7 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 class _Affine(Module):
     """Base of modules with a weight of ones and a bias of zeros, each of which may be missing."""
 
-    def _set_parameters(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+    def _ow_set_parameters(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
         for name, wanted in (("weight", weight), ("bias", bias)):
             value = Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, value)
@@ -56,7 +56,7 @@ class LayerNorm(_Affine):
         super().__init__()
         self.normalized_shape, self.eps = _shape(normalized_shape), eps
         self.elementwise_affine = elementwise_affine
-        self._set_parameters(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
+        self._ow_set_parameters(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -133,7 +133,7 @@ class GroupNorm(_Affine):
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self._set_parameters(num_channels, affine, affine and bias, device, dtype)
+        self._ow_set_parameters(num_channels, affine, affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:

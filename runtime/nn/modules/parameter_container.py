@@ -43,25 +43,25 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self)))
 
-    def _at(self, index: Any) -> str:
+    def _ow_at(self, index: Any) -> str:
         return str(place_of(index, len(self)))
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)(self[place] for place in range(*idx.indices(len(self))))
-        return getattr(self, self._at(idx))
+        return getattr(self, self._ow_at(idx))
 
     def __setitem__(self, idx: Any, value: Any) -> None:
-        self._put(self._at(idx), value)
+        self._ow_put(self._ow_at(idx), value)
 
-    def _put(self, name: str, value: Any) -> None:
+    def _ow_put(self, name: str, value: Any) -> None:
         is_bare = isinstance(value, Tensor) and not isinstance(value, Parameter)
         setattr(self, name, Parameter(value) if is_bare else value)
 
     def append(self, value: Any) -> Any:
         """Add a value at the end. Returns the list."""
         self._size += 1
-        self._put(str(self._size - 1), value)
+        self._ow_put(str(self._size - 1), value)
         return self
 
     def extend(self, values: Iterable[Any]) -> Any:
@@ -100,7 +100,7 @@ class ParameterDict(Keyed, Module):
         if parameters is not None:
             self.update(parameters)
 
-    def _attribute(self, key: Any) -> str:
+    def _ow_attribute(self, key: Any) -> str:
         if not isinstance(key, str):
             kind = type(key).__name__
             raise TypeError(
@@ -109,16 +109,16 @@ class ParameterDict(Keyed, Module):
         return key
 
     def __getitem__(self, key: str) -> Any:
-        return getattr(self, self._attribute(key))
+        return getattr(self, self._ow_attribute(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
         is_bare = isinstance(value, Tensor) and not isinstance(value, Parameter)
-        setattr(self, self._attribute(key), Parameter(value) if is_bare else value)
+        setattr(self, self._ow_attribute(key), Parameter(value) if is_bare else value)
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
-        delattr(self, self._attribute(key))
+        delattr(self, self._ow_attribute(key))
 
     def __reversed__(self) -> Iterator[str]:
         return reversed(list(self._keys))
@@ -170,7 +170,7 @@ class ParameterDict(Keyed, Module):
         Raises:
             TypeError: they are none.
         """
-        self._update(parameters)
+        self._ow_update(parameters)
 
     def extra_repr(self) -> str:
         return "\n".join(_shown(key, value, typename) for key, value in self.items())

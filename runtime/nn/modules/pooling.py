@@ -21,10 +21,10 @@ _WINDOWS = "kernel_size={kernel_size}, dilation={dilation}, padding={padding}, s
 class _Pool(Call):
     """Base of pooling whose stride is by default the kernel."""
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         if options["stride"] is None:
             options["stride"] = options["kernel_size"]
-        super()._begin(options)
+        super()._ow_begin(options)
 
 
 class _MaxPool(_Pool):
@@ -78,8 +78,8 @@ class AvgPool1d(_Pool, call="avg_pool1d", shown=_AVERAGE):
     ceil_mode: bool = False
     count_include_pad: bool = True
 
-    def _begin(self, options: dict[str, Any]) -> None:
-        super()._begin(options)
+    def _ow_begin(self, options: dict[str, Any]) -> None:
+        super()._ow_begin(options)
         for name in ("kernel_size", "stride", "padding"):
             setattr(self, name, spread(getattr(self, name), 1))
 

@@ -62,7 +62,7 @@ class RNNBase(Module):
         self.bidirectional, self.proj_size = bidirectional, proj_size
         if mode not in _GATES:
             raise ValueError("Unrecognized RNN mode: " + mode)
-        self._check_options(dropout)
+        self._ow_check_options(dropout)
         place = {"device": device, "dtype": dtype}
         gates, directions, outputs = _GATES[mode] * hidden_size, 1 + bidirectional, proj_size or hidden_size
         self._all_weights: list[list[str]] = []
@@ -80,7 +80,7 @@ class RNNBase(Module):
                 self._all_weights.append(list(names))
         self.reset_parameters()
 
-    def _check_options(self, dropout: Any) -> None:
+    def _ow_check_options(self, dropout: Any) -> None:
         is_number = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
         if not is_number or not 0 <= dropout <= 1:
             raise ValueError(
@@ -122,13 +122,13 @@ class RNNBase(Module):
         changed = [f"{name}={value}" for name, value in given if value != defaults[name]]
         return ", ".join([str(self.input_size), str(self.hidden_size), *changed])
 
-    def _sizes(self, batch: int) -> list[tuple[int, int, int]]:
+    def _ow_sizes(self, batch: int) -> list[tuple[int, int, int]]:
         """The shapes of a state."""
         count = self.num_layers * (1 + self.bidirectional)
         hidden = (count, batch, self.proj_size or self.hidden_size)
         return [hidden, (count, batch, self.hidden_size)][: 2 if self.mode == "LSTM" else 1]
 
-    def _check_input(self, x: Any, packed: bool) -> None:
+    def _ow_check_input(self, x: Any, packed: bool) -> None:
         if not packed and x.dim() not in (2, 3):
             name, tensor = self._get_name(), " tensor" if self.mode[:3] == "RNN" else ""
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {x.dim()}D{tensor} instead")
@@ -137,8 +137,8 @@ class RNNBase(Module):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
             )
 
-    def _states(self, hx: Any, x: Any, batch: int, one: bool) -> tuple[Any, ...]:
-        sizes = self._sizes(batch)
+    def _ow_states(self, hx: Any, x: Any, batch: int, one: bool) -> tuple[Any, ...]:
+        sizes = self._ow_sizes(batch)
         if hx is None:
             return tuple(x.new_zeros(size) for size in sizes)
         given = tuple(hx) if self.mode == "LSTM" else (hx,)
@@ -162,14 +162,14 @@ class RNNBase(Module):
         """Return the outputs of all steps, and the last state."""
         packed = isinstance(input, PackedSequence)
         x, sizes, order, restore = input if packed else (input, None, None, None)
-        self._check_input(x, packed)
+        self._ow_check_input(x, packed)
         one = not packed and x.dim() == 2
         if one:
             x = x.unsqueeze(1)
         elif not packed and self.batch_first:
             x = x.transpose(0, 1)
         listed = None if sizes is None else sizes.tolist()
-        state = self._states(hx, x, listed[0] if listed is not None else x.size(1), one)
+        state = self._ow_states(hx, x, listed[0] if listed is not None else x.size(1), one)
         if order is not None and hx is not None:
             state = tuple(each.index_select(1, order) for each in state)
         if listed is None and not x.size(0):

@@ -16,7 +16,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 class RNNCellBase(Module):
     """Base of cells, which compute one step."""
 
-    _mode: str
+    _ow_mode: str
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
@@ -40,14 +40,14 @@ class RNNCellBase(Module):
         shown += "" if nonlinearity == "tanh" else f", nonlinearity={nonlinearity}"
         return f"{self.input_size}, {self.hidden_size}{shown}"
 
-    def _step(self, x: Any, hx: Any) -> tuple[Any, ...]:
+    def _ow_step(self, x: Any, hx: Any) -> tuple[Any, ...]:
         name = self._get_name()
         if x.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {x.dim()}D instead")
-        states: tuple[Any, ...] = () if hx is None else tuple(hx) if self._mode == "LSTM" else (hx,)
+        states: tuple[Any, ...] = () if hx is None else tuple(hx) if self._ow_mode == "LSTM" else (hx,)
         for place, each in enumerate(states):
             if each.dim() not in (1, 2):
-                shown = f"hx[{place}]" if self._mode == "LSTM" else "hidden"
+                shown = f"hx[{place}]" if self._ow_mode == "LSTM" else "hidden"
                 raise ValueError(f"{name}: Expected {shown} to be 1D or 2D, got {each.dim()}D instead")
         one = x.dim() == 1
         if one:
@@ -55,7 +55,7 @@ class RNNCellBase(Module):
         if x.size(1) != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}")
         if hx is None:
-            states = (x.new_zeros((x.size(0), self.hidden_size)),) * (2 if self._mode == "LSTM" else 1)
+            states = (x.new_zeros((x.size(0), self.hidden_size)),) * (2 if self._ow_mode == "LSTM" else 1)
         elif one:
             states = tuple(each.unsqueeze(0) for each in states)
         for place, each in enumerate(states):
@@ -69,7 +69,7 @@ class RNNCellBase(Module):
                 )
         weights = [self.weight_ih, self.weight_hh] + ([self.bias_ih, self.bias_hh] if self.bias else [])
         layer = Layer(weights, self.bias)
-        result = STEPS[self._mode](layer.of_inputs(x), states, layer)
+        result = STEPS[self._ow_mode](layer.of_inputs(x), states, layer)
         return tuple(each.squeeze(0) for each in result) if one else tuple(result)
 
 
@@ -100,14 +100,14 @@ class RNNCell(RNNCellBase):
         """Return the next state."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        self._mode = f"RNN_{self.nonlinearity.upper()}"
-        return self._step(input, hx)[0]
+        self._ow_mode = f"RNN_{self.nonlinearity.upper()}"
+        return self._ow_step(input, hx)[0]
 
 
 class LSTMCell(RNNCellBase):
     """One step of LSTM. The arguments are those of RNNCell; the state is a pair of tensors."""
 
-    _mode = "LSTM"
+    _ow_mode = "LSTM"
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -116,13 +116,13 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """Return the next state."""
-        return self._step(input, hx)
+        return self._ow_step(input, hx)
 
 
 class GRUCell(RNNCellBase):
     """One step of GRU. The arguments are those of RNNCell."""
 
-    _mode = "GRU"
+    _ow_mode = "GRU"
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -131,4 +131,4 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """Return the next state."""
-        return self._step(input, hx)[0]
+        return self._ow_step(input, hx)[0]

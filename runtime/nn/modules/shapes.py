@@ -107,17 +107,17 @@ class ChannelShuffle(Call, call="channel_shuffle"):
 class _Pad(Module):
     """Base of margins: their mode, and the number of dimensions that have them."""
 
-    _mode: str
-    _dimensions: int
+    _ow_mode: str
+    _ow_dimensions: int
 
     def __init_subclass__(cls, mode: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if mode:
-            cls._mode, cls._dimensions = mode, int(cls.__name__[-2])
+            cls._ow_mode, cls._ow_dimensions = mode, int(cls.__name__[-2])
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
-        count = 2 * self._dimensions
+        count = 2 * self._ow_dimensions
         if isinstance(padding, int):
             padding = (padding,) * count
         elif len(padding := tuple(padding)) != count:
@@ -126,7 +126,7 @@ class _Pad(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a larger tensor."""
-        return functional.pad(input, self.padding, self._mode)
+        return functional.pad(input, self.padding, self._ow_mode)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"

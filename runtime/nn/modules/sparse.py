@@ -16,9 +16,9 @@ __all__ = ["Embedding", "EmbeddingBag"]
 class _Table(Module):
     """What both share: the table, its options and their printed form."""
 
-    _defaults: ClassVar[dict[str, Any]] = {}
+    _ow_defaults: ClassVar[dict[str, Any]] = {}
 
-    def _begin(
+    def _ow_begin(
         self, num_embeddings: int, embedding_dim: int, options: dict[str, Any], weight: Any, freeze: bool, place: Any
     ) -> None:
         Module.__init__(self)
@@ -45,8 +45,8 @@ class _Table(Module):
             init.zeros_(self.weight.data[self.padding_idx])
 
     def extra_repr(self) -> str:
-        given = ((name, getattr(self, name)) for name in self._defaults if name != "include_last_offset")
-        changed = (f"{name}={value!r}" for name, value in given if value != self._defaults[name])
+        given = ((name, getattr(self, name)) for name in self._ow_defaults if name != "include_last_offset")
+        changed = (f"{name}={value!r}" for name, value in given if value != self._ow_defaults[name])
         return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *changed])
 
 
@@ -66,7 +66,7 @@ class Embedding(_Table):
         AssertionError: `padding_idx` is no row.
     """
 
-    _defaults: ClassVar = {
+    _ow_defaults: ClassVar = {
         "padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False
     }  # fmt: skip
 
@@ -91,11 +91,11 @@ class Embedding(_Table):
             "scale_grad_by_freq": scale_grad_by_freq,
             "sparse": sparse,
         }
-        self._begin(num_embeddings, embedding_dim, options, _weight, _freeze, {"device": device, "dtype": dtype})
+        self._ow_begin(num_embeddings, embedding_dim, options, _weight, _freeze, {"device": device, "dtype": dtype})
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of shape (*, embedding_dim) for indices (*)."""
-        options = {name: getattr(self, name) for name in self._defaults}
+        options = {name: getattr(self, name) for name in self._ow_defaults}
         return functional.embedding(input, self.weight, **options)
 
     @classmethod
@@ -128,7 +128,7 @@ class EmbeddingBag(_Table):
         device, dtype: those of the table.
     """
 
-    _defaults: ClassVar = {
+    _ow_defaults: ClassVar = {
         "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "mode": "", "sparse": False,
         "include_last_offset": False, "padding_idx": None,
     }  # fmt: skip
@@ -157,11 +157,11 @@ class EmbeddingBag(_Table):
             "include_last_offset": include_last_offset,
             "padding_idx": padding_idx,
         }
-        self._begin(num_embeddings, embedding_dim, options, _weight, False, {"device": device, "dtype": dtype})
+        self._ow_begin(num_embeddings, embedding_dim, options, _weight, False, {"device": device, "dtype": dtype})
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         """Return a tensor of shape (B, embedding_dim) for indices (B, N), or (N) with `offsets` (B)."""
-        options = {name: getattr(self, name) for name in self._defaults}
+        options = {name: getattr(self, name) for name in self._ow_defaults}
         return functional.embedding_bag(input, self.weight, offsets, per_sample_weights=per_sample_weights, **options)
 
     @classmethod

@@ -26,7 +26,7 @@ def _activation(given: Any) -> Callable[[Any], Any]:
 class _Block(Module):
     """What layers of encoders and decoders share: attention and a feed-forward network, each added to its input."""
 
-    _attentions: tuple[str, ...]
+    _ow_attentions: tuple[str, ...]
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class _Block(Module):
     ) -> None:
         place = {"device": device, "dtype": dtype}
         super().__init__()
-        for name in self._attentions:
+        for name in self._ow_attentions:
             made = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **place)
             setattr(self, name, made)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
         self.norm_first = norm_first
-        count = len(self._attentions) + 1
+        count = len(self._ow_attentions) + 1
         for number in range(1, count + 1):
             setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place))
         for number in range(1, count + 1):
@@ -63,17 +63,17 @@ class _Block(Module):
         if not hasattr(self, "activation"):
             self.activation = functional.relu
 
-    def _around(self, number: int, x: Any, block: Callable[[Any], Any]) -> Any:
+    def _ow_around(self, number: int, x: Any, block: Callable[[Any], Any]) -> Any:
         """The input with what a block makes of it, normalized before or after."""
         norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
         return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
 
-    def _attended(self, attention: Module, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Any:
+    def _ow_attended(self, attention: Module, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Any:
         """What queries `x` find in the memory."""
         masks = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
         return attention(x, memory, memory, need_weights=False, **masks)[0]
 
-    def _feed(self, x: Any) -> Any:
+    def _ow_feed(self, x: Any) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
 
@@ -93,15 +93,15 @@ class TransformerEncoderLayer(_Block):
         device, dtype: those of the parameters.
     """
 
-    _attentions = ("self_attn",)
+    _ow_attentions = ("self_attn",)
 
     def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
         """Return a tensor of the shape of `src`. The masks are those of MultiheadAttention."""
 
         def attend(x: Any) -> Any:
-            return self._attended(self.self_attn, x, x, src_mask, src_key_padding_mask, is_causal)
+            return self._ow_attended(self.self_attn, x, x, src_mask, src_key_padding_mask, is_causal)
 
-        return self._around(2, self._around(1, src, attend), self._feed)
+        return self._ow_around(2, self._ow_around(1, src, attend), self._ow_feed)
 
 
 class TransformerDecoderLayer(_Block):
@@ -109,7 +109,7 @@ class TransformerDecoderLayer(_Block):
     of TransformerEncoderLayer.
     """
 
-    _attentions = ("self_attn", "multihead_attn")
+    _ow_attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -125,11 +125,11 @@ class TransformerDecoderLayer(_Block):
         """Return a tensor of the shape of `tgt`. The masks are those of MultiheadAttention."""
 
         def attend(x: Any) -> Any:
-            return self._attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+            return self._ow_attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
 
         def remember(x: Any) -> Any:
-            return self._attended(
+            return self._ow_attended(
                 self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask, memory_is_causal
             )
 
-        return self._around(3, self._around(2, self._around(1, tgt, attend), remember), self._feed)
+        return self._ow_around(3, self._ow_around(2, self._ow_around(1, tgt, attend), remember), self._ow_feed)

@@ -18,13 +18,13 @@ class Upsample(Call, call="interpolate"):
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
 
-    def _begin(self, options: dict[str, Any]) -> None:
+    def _ow_begin(self, options: dict[str, Any]) -> None:
         factor = options["scale_factor"]
         if isinstance(factor, tuple):
             options["scale_factor"] = tuple(map(float, factor))
         elif factor:
             options["scale_factor"] = float(factor)
-        super()._begin(options)
+        super()._ow_begin(options)
 
     def extra_repr(self) -> str:
         given = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"

@@ -83,9 +83,9 @@ class LRScheduler:
     def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed_form = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
-        self._set(self._asked() if closed_form is None else closed_form())
+        self._ow_set(self._ow_asked() if closed_form is None else closed_form())
 
-    def _asked(self) -> list[Rate]:
+    def _ow_asked(self) -> list[Rate]:
         """The rates that `get_lr` returns."""
         self._get_lr_called_within_step = True
         try:
@@ -93,12 +93,12 @@ class LRScheduler:
         finally:
             self._get_lr_called_within_step = False
 
-    def _set(self, rates: Sequence[Rate]) -> None:
+    def _ow_set(self, rates: Sequence[Rate]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             set_value(group, "lr", rate)
         self._last_lr = values(self.optimizer, "lr")
 
-    def _check_within_step(self) -> None:
+    def _ow_check_within_step(self) -> None:
         """To call in `get_lr`, whose results outside of `step()` are those of no epoch."""
         if not self._get_lr_called_within_step:
             warnings.warn(

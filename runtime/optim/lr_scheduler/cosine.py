@@ -22,7 +22,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
+        self._ow_check_within_step()
         rates = values(self.optimizer, "lr")
         if self._is_initial:
             return rates
@@ -68,7 +68,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
+        self._ow_check_within_step()
         return [annealed(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
 
     def step(self, epoch: Any = None) -> None:
@@ -84,11 +84,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         elif epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
         else:
-            self._locate(epoch)
+            self._ow_locate(epoch)
         self.last_epoch = math.floor(epoch)
-        self._set(self._asked())
+        self._ow_set(self._ow_asked())
 
-    def _locate(self, epoch: float) -> None:
+    def _ow_locate(self, epoch: float) -> None:
         """Finds the cycle that the epoch is in, and the place there."""
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch

@@ -90,7 +90,7 @@ class CyclicLR(LRScheduler):
         return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
+        self._ow_check_within_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         position = 1.0 + self.last_epoch / self.total_size - cycle
         height = position / self.step_ratio if position <= self.step_ratio else (position - 1) / (self.step_ratio - 1)

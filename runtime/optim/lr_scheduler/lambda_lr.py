@@ -40,7 +40,7 @@ class _FunctionLR(LRScheduler):
             if saved is not None:
                 function.__dict__.update(saved)
 
-    def _factors(self) -> list[float]:
+    def _ow_factors(self) -> list[float]:
         return [function(self.last_epoch) for function in self.lr_lambdas]
 
 
@@ -56,8 +56,8 @@ class LambdaLR(_FunctionLR):
     """
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
-        return [rate * factor for rate, factor in zip(self.base_lrs, self._factors(), strict=True)]
+        self._ow_check_within_step()
+        return [rate * factor for rate, factor in zip(self.base_lrs, self._ow_factors(), strict=True)]
 
 
 class MultiplicativeLR(_FunctionLR):
@@ -67,8 +67,8 @@ class MultiplicativeLR(_FunctionLR):
     """
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
+        self._ow_check_within_step()
         rates = values(self.optimizer, "lr")
         if self._is_initial:
             return rates
-        return [rate * factor for rate, factor in zip(rates, self._factors(), strict=True)]
+        return [rate * factor for rate, factor in zip(rates, self._ow_factors(), strict=True)]

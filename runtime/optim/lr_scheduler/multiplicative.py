@@ -14,23 +14,23 @@ from .base import LRScheduler, values
 class _FactorLR(LRScheduler):
     """Base of these schedules, which know what changes from one epoch to the next, and in all epochs together."""
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         """The factor from the rates of the epoch before to those of `last_epoch`; None where they stay."""
         raise NotImplementedError
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         """The factor from the initial rates to those of `last_epoch`."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
-        factor = self._factor()
+        self._ow_check_within_step()
+        factor = self._ow_factor()
         if factor is None:
             return values(self.optimizer, "lr")
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
     def _get_closed_form_lr(self) -> list[Rate]:
-        factor = self._total_factor()
+        factor = self._ow_total_factor()
         return [rate * factor for rate in self.base_lrs]
 
 
@@ -42,10 +42,10 @@ class StepLR(_FactorLR):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         return None if self.last_epoch == 0 or self.last_epoch % self.step_size else self.gamma
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         return float(self.gamma ** (self.last_epoch // self.step_size))
 
 
@@ -59,11 +59,11 @@ class MultiStepLR(_FactorLR):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         times = self.milestones[self.last_epoch]
         return self.gamma**times if times else None
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         return float(self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch))
 
 
@@ -82,12 +82,12 @@ class ConstantLR(_FactorLR):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         if self.last_epoch == 0:
             return self.factor
         return 1.0 / self.factor if self.last_epoch == self.total_iters else None
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         return 1.0 if self.last_epoch >= self.total_iters else self.factor
 
 
@@ -114,7 +114,7 @@ class LinearLR(_FactorLR):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         if self.last_epoch == 0:
             return self.start_factor
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -122,7 +122,7 @@ class LinearLR(_FactorLR):
         change = self.end_factor - self.start_factor
         return 1.0 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         done = min(self.total_iters, self.last_epoch)
         return self.start_factor + (self.end_factor - self.start_factor) * done / self.total_iters
 
@@ -134,10 +134,10 @@ class ExponentialLR(_FactorLR):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         return None if self._is_initial else self.gamma
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         return float(self.gamma**self.last_epoch)
 
 
@@ -149,11 +149,11 @@ class PolynomialLR(_FactorLR):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def _factor(self) -> float | None:
+    def _ow_factor(self) -> float | None:
         if self._is_initial or self.last_epoch > self.total_iters:
             return None
         before, now = (1.0 - epoch / self.total_iters for epoch in (self.last_epoch - 1, self.last_epoch))
         return float((now / before) ** self.power)
 
-    def _total_factor(self) -> float:
+    def _ow_total_factor(self) -> float:
         return float((1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power)

@@ -75,7 +75,7 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Rate]:
-        self._check_within_step()
+        self._ow_check_within_step()
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
@@ -85,13 +85,13 @@ class OneCycleLR(LRScheduler):
         part = (step - begin) / (phase["end_step"] - begin)
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
+            rates.append(self._ow_between(group[phase["start_lr"]], group[phase["end_lr"]], part))
             if self.cycle_momentum:
                 start, end = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                set_momentum(group, self._between(start, end, part))
+                set_momentum(group, self._ow_between(start, end, part))
         return rates
 
-    def _between(self, start: Any, end: Any, part: float) -> Any:
+    def _ow_between(self, start: Any, end: Any, part: float) -> Any:
         """The value after a part of the way."""
         if self._anneal_func_type == "linear":
             return (end - start) * part + start

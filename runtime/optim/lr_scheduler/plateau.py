@@ -59,10 +59,10 @@ class ReduceLROnPlateau(LRScheduler):
         self.eps = eps
         self.last_epoch = 0
         self._last_lr = values(optimizer, "lr")
-        self._choose(mode, threshold, threshold_mode)
+        self._ow_choose(mode, threshold, threshold_mode)
         self._reset()
 
-    def _choose(self, mode: str, threshold: float, threshold_mode: str) -> None:
+    def _ow_choose(self, mode: str, threshold: float, threshold_mode: str) -> None:
         if mode not in {"min", "max"}:
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in {"rel", "abs"}:
@@ -92,7 +92,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce()
+            self._ow_reduce()
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = values(self.optimizer, "lr")
@@ -110,7 +110,7 @@ class ReduceLROnPlateau(LRScheduler):
             least = best + sign * self.threshold
         return value < least if self.mode == "min" else value > least
 
-    def _reduce(self) -> None:
+    def _ow_reduce(self) -> None:
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
@@ -129,4 +129,4 @@ class ReduceLROnPlateau(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
-        self._choose(self.mode, self.threshold, self.threshold_mode)
+        self._ow_choose(self.mode, self.threshold, self.threshold_mode)

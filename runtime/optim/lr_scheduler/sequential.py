@@ -24,7 +24,7 @@ class _CombinedLR(LRScheduler):
         for scheduler, saved in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(saved)
 
-    def _check(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
+    def _ow_check(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
         name = type(self).__name__
         for index, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
@@ -53,7 +53,7 @@ class ChainedScheduler(_CombinedLR):
             name = type(self).__name__
             raise ValueError(f"{name} expects at least one scheduler to be chained, but got no scheduler.")
         optimizer = optimizer or schedulers[0].optimizer
-        self._check(schedulers, optimizer)
+        self._ow_check(schedulers, optimizer)
         self._schedulers = schedulers
         self.optimizer = optimizer
         self._last_lr = values(optimizer, "lr")
@@ -77,7 +77,7 @@ class SequentialLR(_CombinedLR):
     ) -> None:
         if not schedulers:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
-        self._check(schedulers, optimizer)
+        self._ow_check(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
@@ -92,21 +92,21 @@ class SequentialLR(_CombinedLR):
         for group in optimizer.param_groups:
             set_value(group, "lr", group["initial_lr"])
         _undo_first_steps(self)
-        first = self._active_at(0)
+        first = self._ow_active_at(0)
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
     def step(self) -> None:  # type: ignore[override]
         """Steps the one whose time it is."""
         self.last_epoch += 1
-        scheduler = self._active_at(self.last_epoch)
+        scheduler = self._ow_active_at(self.last_epoch)
         if self.last_epoch in self._milestones:
             scheduler._update_lr(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-    def _active_at(self, epoch: int) -> LRScheduler:
+    def _ow_active_at(self, epoch: int) -> LRScheduler:
         return self._schedulers[bisect_right(self._milestones, epoch)]
 
 
