@@ -370,6 +370,12 @@ for shape in ((5, 7), (3, 200), (200, 3), (40, 33), (1, 100), (100, 1), (17, 64)
             assert got.dtype is x.dtype
             near(got.double(), np.moveaxis(along(filtered, own, dim), -1, dim), 4 * rtol)
 
+# Dimensions in front that are not one in memory: groups of lines within one of them, and across their end.
+part = ow.from_numpy(rng.uniform(-2, 2, (4, 41, 7)))[:, :37, :5]
+for x in (part, part.transpose(0, 1), part.permute(2, 0, 1), part[:, :1].expand(4, 37, 5), part[1:2].expand(3, 37, 5)):
+    for dim in (0, 1, 2):
+        near(ops.ema(x, dim), np.moveaxis(along(averages, x.numpy(), dim), -1, dim), 1e-12)
+
 prices = ow.tensor([[1.0, 2.0, 1.0, 3.0, 1.5, 3.0], [4.0, 2.0, 1.0, 3.0, 5.0, 5.0]])
 down = ops.drawdown(prices)
 near(down.drawdown, [[0, 0, 0.5, 0, 0.5, 0], [0, 0.5, 0.75, 0.25, 0, 0]])

@@ -31,12 +31,18 @@ typedef struct {
     int64_t apart[OW_MAX_OPERANDS]; /* bytes between lanes; -1: it varies */
 } lane_group;
 
-static void find_lanes(lane_group *g, int64_t first) {
-    const ow_fold_lines *f = g->f;
-    for (int k = 0; k < f->noperands; k++) {
-        for (int64_t j = 0; j < g->lanes; j++) g->base[k][j] = line_of(f, k, first + j);
-        g->apart[k] = g->lanes > 1 ? g->base[k][1] - g->base[k][0] : f->itemsize[k];
-        for (int64_t j = 1; j < g->lanes; j++)
+/* The lanes of operands below `end`. Where lanes do not leave the first dimension, they are equally far apart: a division for
+ * each of them would take longer than short lines do. */
+static void find_lanes(lane_group *g, const ow_fold_lines *f, int64_t first, int64_t lanes, int end) {
+    g->f = f;
+    g->lanes = lanes;
+    int is_even = f->naxes < 2 || first % f->axes[0].size + g->lanes <= f->axes[0].size;
+    for (int k = 0; k < end; k++) {
+        int64_t step = f->naxes ? f->axes[0].stride[k] : 0;
+        g->base[k][0] = line_of(f, k, first);
+        for (int64_t j = 1; j < g->lanes; j++) g->base[k][j] = is_even ? g->base[k][0] + j * step : line_of(f, k, first + j);
+        g->apart[k] = g->lanes == 1 ? f->itemsize[k] : is_even ? step : g->base[k][1] - g->base[k][0];
+        for (int64_t j = 1; j < g->lanes && !is_even; j++)
             if (g->base[k][j] - g->base[k][j - 1] != g->apart[k]) g->apart[k] = -1;
     }
 }
@@ -127,8 +133,16 @@ static void finish(const ow_fold_lines *f, const char *state, int64_t first, int
     char *out[OW_MAX_OUTPUTS];
     for (int k = 0; k < f->nresults; k++) out[k] = buffer[k];
     f->kernels->finish(out, state, lanes, f->line.size, f->params);
-    for (int k = 0; k < f->nresults; k++)
-        for (int64_t j = 0; j < lanes; j++) f->move[k](line_of(f, k, first + j), 0, buffer[k] + j * f->itemsize[k], 0, 1);
+    lane_group g;
+    find_lanes(&g, f, first, lanes, f->nresults);
+    for (int k = 0; k < f->nresults; k++) {
+        int64_t item = f->itemsize[k];
+        if (f->cast[k] || g.apart[k] != item) {
+            for (int64_t j = 0; j < lanes; j++) f->move[k](g.base[k][j], 0, buffer[k] + j * item, 0, 1);
+        } else {
+            memcpy(g.base[k][0], buffer[k], (size_t)(lanes * item));
+        }
+    }
 }
 
 /* A task is a unit of a line, or of a group of adjacent lines. */
@@ -144,8 +158,8 @@ static void run_tasks(void *context, int64_t begin, int64_t end) {
         if (f->within) {
             run_within(f, state, first, from, to);
         } else {
-            lane_group g = {.f = f, .lanes = lanes};
-            find_lanes(&g, first);
+            lane_group g;
+            find_lanes(&g, f, first, lanes, f->noperands);
             run_lanes(&g, state, from, to, 0);
         }
         if (f->is_scan || f->states) continue;
