@@ -22,6 +22,7 @@ from ._base.errors import LinAlgError, OutOfMemoryError
 from ._base.finfo import finfo, iinfo
 from ._base.generator import Generator, default_generator
 from ._base.interchange import from_dlpack, from_numpy, frombuffer
+from ._base.module_names import submodule as _submodule
 from ._base.promotion import can_cast, promote_types, result_type
 from ._base.shapes import broadcast_shapes
 from ._base.threads import (
@@ -122,16 +123,22 @@ _LAZY_NAMES = {
     "sym_sqrt": "_symbolic",
     "sym_sum": "_symbolic",
     "_assert": "_checks",
+    "_assert_async": "_checks",
     "_check": "_checks",
     "_check_index": "_checks",
     "_check_is_size": "_checks",
     "_check_not_implemented": "_checks",
     "_check_tensor_all": "_checks",
+    "_check_tensor_all_with": "_checks",
     "_check_type": "_checks",
     "_check_value": "_checks",
     "_check_with": "_checks",
     "compile": "compiler",
     "cond": "_branches",
+    "while_loop": "_branches",
+    "vmap": "_transforms",
+    "Future": "futures",
+    "ScriptModule": "jit",
     "get_device_module": "_device_modules",
     "GradScaler": "amp.grad_scaler",
     "autocast": "amp.autocast_mode",
@@ -293,7 +300,7 @@ def __getattr__(name: str) -> _Any:
     elif name.startswith("_foreach_"):
         value = import_module("._foreach", __name__).function_of(name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = _submodule(__name__, name)
     globals()[name] = value
     return value
 

@@ -46,11 +46,28 @@ def _check_tensor_all(cond: Any, message: _Message = None) -> None:
     Raises:
         TypeError: `cond` is no tensor, or its dtype is not bool.
     """
+    _check_tensor_all_with(RuntimeError, cond, message)
+
+
+def _check_tensor_all_with(error: type[Exception], cond: Any, message: _Message = None) -> None:
+    """Raise an error unless all elements of a tensor of bool are true."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
     if str(cond.dtype).rpartition(".")[2] != "bool":
         raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
-    _check_with(RuntimeError, cond.all().item(), message)
+    _check_with(error, cond.all().item(), message)
+
+
+def _assert_async(input: Tensor, assert_msg: str = "") -> None:
+    """Raise RuntimeError unless the one element of a tensor is true: at once, as results are there when calls return.
+
+    Raises:
+        RuntimeError: there is another number of elements, or it is zero; the text is `assert_msg`.
+    """
+    if input.numel() != 1:
+        raise RuntimeError(f"Boolean value of Tensor with {input.numel() or 'no'} values is ambiguous")
+    if not input.item():
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 def _check_is_size(i: Any, message: _Message = None, *, max: int | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from ._base.refusals import refused_class
 from .compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 __path__: list[str] = []  # so that it has the submodules that module_names.py knows
+OptimizedModule = refused_class(__name__, "OptimizedModule", "compile() returns the module that it is given")
 config = SimpleNamespace()
 """Settings of the compiler: whatever is set stays, and nothing asks for it."""
 
@@ -28,6 +30,11 @@ forbid_in_graph = disallow_in_graph
 
 def is_compile_supported(device_type: str) -> bool:
     """Return whether there is a compiler for a kind of device: False."""
+    return False
+
+
+def is_dynamo_supported() -> bool:
+    """Return whether there is a compiler: False."""
     return False
 
 

@@ -13,6 +13,31 @@ _First = TypeVar("_First")
 _Second = TypeVar("_Second")
 
 
+def guard_or_false(a: Any) -> bool:
+    """Return whether something holds; it is always known."""
+    return bool(a)
+
+
+guard_or_true = guard_size_oblivious = is_concrete_bool = statically_known_true = guard_or_false
+
+
+def free_symbols(val: Any) -> set[Any]:
+    """Return the sizes of a value that are not known: none."""
+    return set()
+
+
+free_unbacked_symbols = free_symbols
+
+
+def has_free_symbols(val: Any) -> bool:
+    """Return whether a value has sizes that are not known: False."""
+    return False
+
+
+has_free_unbacked_symbols = has_free_symbols
+GuardOnDataDependentSymNode = type("GuardOnDataDependentSymNode", (RuntimeError,), {"__module__": __name__})
+
+
 def sym_int(a: Any) -> int:
     """Return the number as an int, without its fraction."""
     return int(a)

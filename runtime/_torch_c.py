@@ -8,6 +8,9 @@ from typing import Any
 __path__: list[str] = []  # so that it has the submodules that module_names.py knows
 _PACKAGE = __name__.partition(".")[0]
 _MODULES = {
+    "DispatchKey": "_torch_keys",
+    "DispatchKeySet": "_torch_keys",
+    "_ExcludeDispatchKeyGuard": "_torch_keys",
     "DisableTorchFunction": "overrides",
     "DisableTorchFunctionSubclass": "overrides",
     "Generator": "",
@@ -17,6 +20,7 @@ _MODULES = {
     "Tag": "",
     "TensorBase": "_base.tensor_class:Tensor",
     "_TensorBase": "_base.tensor_class:Tensor",
+    "_TensorMeta": "_base.tensor_class:TensorClass",
     "_VariableFunctions": ":",
     "_disabled_torch_function_impl": "overrides",
     "_nn": "nn.functional:",
@@ -50,6 +54,36 @@ def _log_api_usage_once(event: str) -> None:
 
 def _get_tracing_state() -> None:
     """Return None: calls are not traced."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Return whether a transform of functions is running: False."""
+    return False
+
+
+def _get_default_device() -> str:
+    """Return the kind of device of new tensors."""
+    return str(import_module(f"{_PACKAGE}._base.devices").get_default_device().type)
+
+
+def _get_accelerator() -> Any:
+    """Return the device that is the fastest: the CPU."""
+    return import_module(f"{_PACKAGE}._base.devices").device("cpu")
+
+
+def _get_privateuse1_backend_name() -> str:
+    """Return the name of the kind of device that torch leaves to others."""
+    return "privateuseone"
+
+
+def _is_alias_of(data: Any, other: Any) -> bool:
+    """Return whether two tensors share memory."""
+    return bool(data.untyped_storage().data_ptr() == other.untyped_storage().data_ptr())
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Return whether a mode sees the calls of this thread."""
+    return import_module(f"{_PACKAGE}._dispatch.modes").innermost("function_mode") is not None
 
 
 def _set_grad_enabled(mode: bool) -> None:

@@ -27,6 +27,10 @@ def __getattr__(name: str) -> Any:
         from .nn.utils.stateless import functional_call
 
         return functional_call
+    if name == "vmap":
+        from ._transforms import vmap
+
+        return vmap
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

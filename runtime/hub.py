@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlparse as urlparse  # which libraries take from here, as the expression below
 
@@ -27,6 +28,18 @@ list = refused_function(__name__, "list", _CODE)
 help = refused_function(__name__, "help", _CODE)
 load_state_dict_from_url = refused_function(__name__, "load_state_dict_from_url", _FILES)
 download_url_to_file = refused_function(__name__, "download_url_to_file", _FILES)
+
+
+load_url = load_state_dict_from_url  # as torch.utils.model_zoo has it
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tqdm":  # the bar of a download, which libraries take from here
+        try:
+            return import_module("tqdm").tqdm
+        except ImportError:
+            raise AttributeError("the package tqdm, which has the bar of a download, is not installed") from None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_dir() -> str:

@@ -1,7 +1,7 @@
 """Modules that torch has in other files: one table of their names and of the modules that have what they name.
 
 `import opweave.nn.modules.padding` gives a module whose names lead to `opweave.nn.modules.shapes`; under torch's name
-the same modules are found.
+the same modules are found, and those whose names only say that they have no meaning here (`absent_modules.py`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,22 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .absent_modules import ABSENT, refused_name
+
 __all__ = ["MODULES", "submodule"]
 
 MODULES: Mapping[str, str] = {
+    "_dynamo.eval_frame": "_dynamo",
     "_dynamo.utils": "_dynamo",
+    "_functorch.vmap": "_transforms",
+    "_guards": "_fake_tensors",
+    "_higher_order_ops": "_branches",
+    "_higher_order_ops.associative_scan": "_branches",
+    "_jit_internal": "jit",
+    "_subclasses": "_fake_tensors",
+    "_subclasses.fake_tensor": "_fake_tensors",
+    "_tensor_str": "_tensor.printing",
+    "_torch_c._functorch": "_transforms",
     "_torch_c._nn": "nn.functional",
     "autograd.grad_mode": "_autograd.grad_mode",
     "cpu.amp": "amp",
@@ -25,19 +37,32 @@ MODULES: Mapping[str, str] = {
     "cuda.memory": "cuda",
     "cuda.random": "cuda",
     "cuda.streams": "cuda",
-    "distributed.algorithms": "distributed",
-    "distributed.algorithms.join": "distributed",
+    "distributed._composable.fsdp": "distributed.fsdp",
+    "distributed._tensor": "distributed.tensor",
+    "distributed._tensor.experimental": "distributed.tensor.experimental",
+    "distributed._tensor.placement_types": "distributed.tensor.placement_types",
+    "distributed.algorithms.join": "distributed.algorithms",
+    "distributed.checkpoint.default_planner": "distributed.checkpoint",
+    "distributed.constants": "distributed",
     "distributed.device_mesh": "distributed",
     "distributed.distributed_c10d": "distributed",
-    "distributed.fsdp": "distributed",
-    "distributed.optim": "distributed",
-    "distributed.tensor": "distributed",
+    "distributed.fsdp.api": "distributed.fsdp",
+    "distributed.fsdp.fully_sharded_data_parallel": "distributed.fsdp",
+    "distributed.launcher.api": "distributed.launcher",
+    "export.exported_program": "export",
+    "fx._pytree": "utils._pytree",
+    "fx.experimental.proxy_tensor": "_fake_tensors",
+    "fx.experimental.symbolic_shapes": "_symbolic",
+    "multiprocessing.spawn": "multiprocessing",
     "nn.modules.channelshuffle": "nn.modules.shapes",
     "nn.modules.flatten": "nn.modules.shapes",
     "nn.modules.fold": "nn.modules.pooling",
     "nn.modules.instancenorm": "nn.modules.batchnorm",
     "nn.modules.padding": "nn.modules.shapes",
     "nn.modules.pixelshuffle": "nn.modules.shapes",
+    "nn.parallel.distributed": "nn.parallel",
+    "nn.parallel.scatter_gather": "nn.parallel",
+    "onnx.symbolic_helper": "onnx",
     "optim.adamw": "optim.adam",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
@@ -47,31 +72,38 @@ MODULES: Mapping[str, str] = {
 """For the name of each module, without that of the package, the module that its names lead to."""
 
 _PACKAGE = __name__.partition(".")[0]
+_NAMES = {*MODULES, *ABSENT}
 
 
 class _Renamed(ModuleType):
-    """A module whose names are those of another one, which is imported when the first of them is asked for."""
+    """A module whose names are those of another one, which is imported when the first of them is asked for, or names
+    that say that they have no meaning here."""
 
     def __getattr__(self, name: str) -> Any:
+        own = self.__name__.partition(".")[2]
+        if f"{own}.{name}" in _NAMES:
+            return import_module(f"{self.__name__}.{name}")
+        if own in ABSENT:
+            value = refused_name(_PACKAGE, own, name)
+            setattr(self, name, value)
+            return value
         if not name.startswith("__") or name == "__all__":
-            own = self.__name__.partition(".")[2]
-            if f"{own}.{name}" in MODULES:
-                return import_module(f"{self.__name__}.{name}")
             target = import_module(f".{MODULES[own]}", _PACKAGE)
             if hasattr(target, name):
                 return getattr(target, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> Sequence[str]:
-        return dir(import_module(f".{MODULES[self.__name__.partition('.')[2]]}", _PACKAGE))
+        own = self.__name__.partition(".")[2]
+        return sorted(ABSENT[own][1].split()) if own in ABSENT else dir(import_module(f".{MODULES[own]}", _PACKAGE))
 
 
 class _Finder(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
         package, _, name = fullname.partition(".")
-        if package != _PACKAGE or name not in MODULES:
+        if package != _PACKAGE or name not in _NAMES:
             return None
-        return ModuleSpec(fullname, self, is_package=any(each.startswith(name + ".") for each in MODULES))
+        return ModuleSpec(fullname, self, is_package=any(each.startswith(name + ".") for each in _NAMES))
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _Renamed(spec.name)
@@ -85,10 +117,10 @@ sys.meta_path.append(_Finder())
 
 
 def submodule(package: str, name: str) -> ModuleType:
-    """The module `name` of a package of opweave that the table has, for the `__getattr__` of that package.
+    """The module `name` of a package of opweave that the tables have, for the `__getattr__` of that package.
 
     Raises AttributeError if there is none.
     """
-    if f"{package}.{name}".partition(".")[2] not in MODULES:
+    if f"{package}.{name}".partition(".")[2] not in _NAMES:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     return import_module(f"{package}.{name}")

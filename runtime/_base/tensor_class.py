@@ -21,6 +21,10 @@ else:
         __module__ = "opweave"
 
 
+TensorClass = type(Tensor)
+"""The class of the class."""
+
+
 def adds_methods(cls: _Class) -> _Class:
     """Decorator that gives Tensor what the decorated class and its bases define, and returns Tensor."""
     for each in reversed(cls.__mro__):

@@ -9,6 +9,8 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from .._base.module_names import submodule as _submodule
+
 if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cannot compute
     from .._autograd import anomaly_mode as anomaly_mode
     from .._autograd import grad_mode as grad_mode
@@ -94,7 +96,7 @@ def __getattr__(name: str) -> _Any:
         return value
     if name in _SUBMODULES:
         return _import_module(_SUBMODULES[name], __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _submodule(__name__, name)
 
 
 def __dir__() -> list[str]:

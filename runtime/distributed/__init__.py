@@ -6,6 +6,7 @@ and classes say what is missing where they are called.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import Enum
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,15 +16,15 @@ from .._base.refusals import refused_class, refused_function
 
 _ONE = "opweave computes in one process. Ask is_available() before, which is False"
 _CLASSES = (
-    "Backend", "DTensor", "DeviceMesh", "FileStore", "FullyShardedDataParallel", "HashStore", "Join", "Joinable",
-    "P2POp", "PrefixStore", "ProcessGroup", "ProcessGroupGloo", "ProcessGroupNCCL", "Store", "TCPStore", "Work",
-    "ZeroRedundancyOptimizer",
+    "Backend", "DeviceMesh", "FileStore", "HashStore", "P2POp", "PrefixStore", "ProcessGroup", "ProcessGroupGloo",
+    "ProcessGroupNCCL", "Store", "TCPStore", "Work",
 )  # fmt: skip
 _FUNCTIONS = (
+    "_get_default_group",
     "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce",
     "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast",
-    "broadcast_object_list", "destroy_process_group", "distribute_module", "distribute_tensor", "fully_shard", "gather",
-    "gather_object", "get_global_rank", "get_group_rank", "get_process_group_ranks", "init_device_mesh",
+    "broadcast_object_list", "destroy_process_group", "gather", "gather_object",
+    "get_global_rank", "get_group_rank", "get_process_group_ranks", "init_device_mesh",
     "init_process_group", "irecv", "isend", "monitored_barrier", "new_group", "new_subgroups", "recv",
     "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
 )  # fmt: skip
@@ -36,6 +37,9 @@ _QUESTIONS = (
     "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available",
 )  # fmt: skip
 __all__ = sorted({*_CLASSES, *_FUNCTIONS, *_QUESTIONS, "GroupMember", "ReduceOp"})
+
+default_pg_timeout = default_pg_nccl_timeout = timedelta(minutes=30)
+"""How long processes wait for one another in torch."""
 
 
 if not TYPE_CHECKING:  # type checkers would take every name for one of these

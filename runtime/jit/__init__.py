@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from .._base.module_names import submodule as _submodule
 from .._base.refusals import refused_class, refused_function
 from .._base.warn import warn
 from ..futures import Future
@@ -60,6 +61,17 @@ _warned = False
 
 class ScriptModule(_Module):
     """A module that torch has compiled; here one like any other, which only its subclasses make."""
+
+
+class Error(RuntimeError):
+    """What torch raises where a compiled function fails; nothing raises it here."""
+
+
+class Attribute(NamedTuple):
+    """A value and its type, which torch's compiler reads; it is not unpacked here either."""
+
+    value: Any
+    type: Any
 
 
 class TracerWarning(Warning):
@@ -135,8 +147,25 @@ def script_if_tracing(fn: _Any) -> _Any:
 _script_if_tracing = script_if_tracing
 
 
-def _overload_method(func: _Any) -> _Any:
+def _overload(func: _Any) -> _Any:
+    """Return the function, one of several of its name that annotate what it takes."""
     return func
+
+
+_overload_method = _copy_to_script_wrapper = _overload
+
+
+def boolean_dispatch(
+    arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: Any, func_name: str
+) -> Callable[..., Any]:
+    """Return a function that calls one of two, as an argument of it says."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        chosen = args[arg_index] if arg_index < len(args) else kwargs.get(arg_name, default)
+        return (if_true if chosen else if_false)(*args, **kwargs)
+
+    function.__name__, function.__doc__ = func_name, if_false.__doc__
+    return function
 
 
 def annotate(the_type: Any, the_value: _Any) -> _Any:
@@ -155,3 +184,9 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
     """A block like any other."""
     yield
+
+
+if not TYPE_CHECKING:  # type checkers would take every name for one of these
+
+    def __getattr__(name: str) -> Any:
+        return _submodule(__name__, name)

@@ -189,11 +189,18 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
 
 def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    return calculate_gain(nonlinearity, a) / math.sqrt(_correct_fan(tensor, mode))
+
+
+def _correct_fan(tensor: Any, mode: str) -> int:
+    """The number of inputs or of outputs. Raises ValueError for another mode."""
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    fan = _fans(tensor)[mode == "fan_out"]
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    return _fans(tensor)[mode == "fan_out"]
+
+
+_calculate_correct_fan = _correct_fan
 
 
 def _is_empty(tensor: Any) -> bool:

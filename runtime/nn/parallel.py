@@ -18,6 +18,7 @@ __all__ = [
     "scatter",
 ]
 
+__path__: list[str] = []  # so that it has the submodules that module_names.py knows
 _ONE = "opweave has one device, the CPU of one process"
 
 

@@ -104,7 +104,7 @@ class Buffer(Tensor, metaclass=_BufferType):
     __torch_function__ = staticmethod(disabled)
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """Mixed into a class of tensors: neither shape nor elements are there before `materialize`."""
 
     _initialized_class: type
@@ -165,7 +165,7 @@ class _Uninitialized:
                 "calling torch functions"
             )
         result: Any = disabled(func, types, args, kwargs or {})
-        if isinstance(result, Tensor) and not issubclass(type(result), _Uninitialized):
+        if isinstance(result, Tensor) and not issubclass(type(result), UninitializedTensorMixin):
             return _uninitialized(cls, args[0].requires_grad, result.device, result.dtype)
         return result
 
@@ -182,7 +182,7 @@ def _bare(cls: type, requires_grad: bool, device: Any, dtype: Any) -> Any:
     return result
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A parameter whose shape is not known yet. Modules of the kind `Lazy...` have such, and give them a shape when
     they are first called.
 
@@ -198,7 +198,7 @@ class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
         return _bare(cls, requires_grad, device, dtype)
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
     """A buffer whose shape is not known yet.
 
     Args:
@@ -221,4 +221,4 @@ class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
 
 def is_lazy(param: Any) -> bool:
     """Return whether it is a parameter or buffer without a shape."""
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)

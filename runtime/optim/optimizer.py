@@ -11,11 +11,15 @@ from .._autograd.node import RemovableHandle
 from .._tensor.tensor import Tensor
 from .parameter_groups import Group, check_among, parameters_of
 from .state_dict import packed, unpacked
+from .writing import *  # noqa: F403
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Parameters: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 """Tensors, tensors with names, or groups of them with options of their own."""
+ParamsT: TypeAlias = Parameters
+_params_t: TypeAlias = Parameters
+StateDict: TypeAlias = dict[str, Any]
 
 Hook = Callable[..., Any]
 _Step = TypeVar("_Step", bound=Callable[..., Any])

@@ -8,6 +8,7 @@
 """
 
 from pickle import UnpicklingError
+from typing import Any, TypeAlias
 
 from .allowed import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .load import get_unsafe_globals_in_checkpoint, load
@@ -23,6 +24,10 @@ from .options import (
     skip_data,
 )
 from .save import save
+
+DEFAULT_PROTOCOL = 2
+FILE_LIKE: TypeAlias = Any
+MAP_LOCATION: TypeAlias = Any
 
 __all__ = [
     "LoadEndianness",

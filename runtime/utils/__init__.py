@@ -7,7 +7,18 @@ from .._base.module_names import submodule as _submodule
 from . import benchmark
 
 # Imported when first asked for.
-_LAZY = ("_python_dispatch", "_pytree", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "hooks", "weak")
+_LAZY = (
+    "_contextlib",
+    "_python_dispatch",
+    "_pytree",
+    "checkpoint",
+    "collect_env",
+    "data",
+    "deterministic",
+    "dlpack",
+    "hooks",
+    "weak",
+)
 
 __all__ = ["benchmark", *(name for name in _LAZY if name[0] != "_")]
 

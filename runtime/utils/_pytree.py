@@ -48,6 +48,63 @@ SUPPORTED_NODES = CONTAINERS
 _IsLeaf: TypeAlias = Callable[[Any], bool] | None
 
 
+def _get_node_type(tree: Any) -> Any:
+    """Return the class under which a container is registered."""
+    return type(tree)
+
+
+def is_namedtuple_class(cls: type) -> bool:
+    """Return whether a class is that of named tuples."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_namedtuple_instance(tree: Any) -> bool:
+    """Return whether a value is a named tuple."""
+    return is_namedtuple_class(type(tree))
+
+
+def is_structseq_class(cls: type) -> bool:
+    """Return whether a class is one of tuples with names that are written in C, as those of `time`."""
+    return issubclass(cls, tuple) and all(
+        isinstance(getattr(cls, name, None), int) for name in ("n_sequence_fields", "n_fields", "n_unnamed_fields")
+    )
+
+
+def is_structseq_instance(tree: Any) -> bool:
+    """Return whether a value is such a tuple."""
+    return is_structseq_class(type(tree))
+
+
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
+    """Return the values and the keys of a dictionary."""
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Iterable[Any]) -> dict[Any, Any]:
+    """Return the dictionary of values and keys."""
+    return dict(zip(context, values, strict=True))
+
+
+def _list_flatten(d: list[Any]) -> tuple[list[Any], None]:
+    """Return the values of a list, and no context."""
+    return list(d), None
+
+
+def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+    """Return the list of values."""
+    return list(values)
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[MappingKey, Any]], list[Any]]:
+    """Return the keys with the values of a dictionary, and the keys."""
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[SequenceKey, Any]], None]:
+    """Return the places with the values of a list, and no context."""
+    return [(SequenceKey(place), value) for place, value in enumerate(d)], None
+
+
 def LeafSpec() -> TreeSpec:  # noqa: N802  the name of a class in torch
     """Return the structure of what is no container."""
     return LEAF

@@ -76,7 +76,6 @@ def test_there_is_one_process() -> None:
         distributed.DeviceMesh("cpu", [0])
     for name in distributed.__all__:
         assert hasattr(distributed, name)
-    assert opweave.distributed.fsdp.FullyShardedDataParallel is distributed.FullyShardedDataParallel
 
 
 def test_there_are_no_cuda_devices() -> None:

@@ -40,6 +40,10 @@ class _All:
 ALL = _All()
 _REGISTRATION: dict[str, OrderedDict[int, Any]] = {kind: OrderedDict() for kind in ("buffer", "module", "parameter")}
 
+_global_buffer_registration_hooks = _REGISTRATION["buffer"]
+_global_module_registration_hooks = _REGISTRATION["module"]
+_global_parameter_registration_hooks = _REGISTRATION["parameter"]
+
 
 def registered(kind: str, module: Any, name: str, value: Any) -> Any:
     """What is registered as a member of a module, as the hooks have it."""

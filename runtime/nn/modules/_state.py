@@ -15,7 +15,7 @@ from ..parameter import Parameter, is_lazy
 
 __all__ = ["State"]
 
-_EXTRA = "_extra_state"
+_EXTRA = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):

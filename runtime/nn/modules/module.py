@@ -16,7 +16,11 @@ from ..._tensor.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from ._calls import Calls
 from ._global_hooks import *  # noqa: F403
+from ._global_hooks import _global_buffer_registration_hooks as _global_buffer_registration_hooks
+from ._global_hooks import _global_module_registration_hooks as _global_module_registration_hooks
+from ._global_hooks import _global_parameter_registration_hooks as _global_parameter_registration_hooks
 from ._members import Members
+from ._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from ._state import State
 from ._state import _IncompatibleKeys as _IncompatibleKeys
 

@@ -15,7 +15,7 @@ from .normalization import LayerNorm
 __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
 
 
-def _activation(given: Any) -> Callable[[Any], Any]:
+def _get_activation_fn(given: Any) -> Callable[[Any], Any]:
     if not isinstance(given, str):
         return given  # type: ignore[no-any-return]
     if given not in ("relu", "gelu"):
@@ -56,7 +56,7 @@ class _Block(Module):
             setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place))
         for number in range(1, count + 1):
             setattr(self, f"dropout{number}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..._base.dtypes import EXPORTS
 from ..._base.tensor_class import Tensor
@@ -12,6 +13,10 @@ from ..._operators import stack
 from ..._tensor.construct import as_tensor, tensor
 
 __all__ = ["default_collate", "default_convert"]
+
+CollateMap: TypeAlias = dict[Any, Callable[..., Any]]
+np_str_obj_array_pattern = re.compile(r"[SaUO]")
+"""In the text of a dtype of NumPy's arrays: it has texts or objects."""
 
 
 def _is_array(value: Any) -> bool:
@@ -62,14 +67,32 @@ def default_collate(batch: Any) -> Any:
         TypeError: an element is of another kind.
         RuntimeError: shapes or lengths differ.
     """
-    return collate(batch, default_collate)
+    return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
-def collate(batch: Any, each: Callable[[Any], Any]) -> Any:
-    """The same, with `each` called for parts."""
+def collate(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return a batch of elements as `default_collate` does, where functions make those of some classes.
+
+    Args:
+        batch (sequence): the elements.
+        collate_fn_map (dict): by class, or by a tuple of classes, a function of the elements and of the keyword
+            `collate_fn_map`; that of the very class of the first element goes before those of classes it derives from.
+
+    Raises:
+        TypeError: an element is of another kind.
+        RuntimeError: shapes or lengths differ.
+    """
     first = batch[0]
-    if isinstance(first, Tensor):
-        return stack(list(batch), 0)
+    if collate_fn_map is not None:
+        if type(first) in collate_fn_map:
+            return collate_fn_map[type(first)](batch, collate_fn_map=collate_fn_map)
+        for kind, function in collate_fn_map.items():
+            if isinstance(first, kind):
+                return function(batch, collate_fn_map=collate_fn_map)
+
+    def each(values: Any) -> Any:
+        return collate(values, collate_fn_map=collate_fn_map)
+
     if _is_array(first):
         if first.dtype.kind in "SUaO":
             raise TypeError(
@@ -77,12 +100,6 @@ def collate(batch: Any, each: Callable[[Any], Any]) -> Any:
                 f"{first.dtype}"
             )
         return each([as_tensor(value) for value in batch]) if first.shape else as_tensor(batch)
-    if isinstance(first, float):
-        return tensor(batch, dtype=EXPORTS["float64"])
-    if isinstance(first, int):
-        return tensor(batch)
-    if isinstance(first, (str, bytes)):
-        return batch
     if isinstance(first, Mapping):
         return _rebuilt(first, ((key, each([part[key] for part in batch])) for key in first))
     if isinstance(first, tuple) and hasattr(first, "_fields"):
@@ -104,3 +121,33 @@ def collate(batch: Any, each: Callable[[Any], Any]) -> Any:
     raise TypeError(
         f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
     )
+
+
+def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return tensors as one, stacked."""
+    return stack(list(batch), 0)
+
+
+def collate_float_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return numbers as a tensor of float64."""
+    return tensor(batch, dtype=EXPORTS["float64"])
+
+
+def collate_int_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return numbers as a tensor of int64."""
+    return tensor(batch)
+
+
+def collate_str_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return texts as they are."""
+    return batch
+
+
+default_collate_fn_map: CollateMap = {
+    Tensor: collate_tensor_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
+"""What `default_collate` does by class; it may be given other classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
@@ -14,11 +14,21 @@ from .datapipes.datapipe import IterDataPipe
 from .dataset import Dataset, IterableDataset
 from .graph_settings import apply_shuffle_settings, prepare_pipes
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
-from .worker import EndOfDataError, Fetcher
+from .worker import EndOfDataError, Fetcher, _BaseDataLoaderIter
 
 __all__ = ["DataLoader"]
 
 T_co = TypeVar("T_co", covariant=True)
+_collate_fn_t: TypeAlias = Callable[[list[Any]], Any]
+_worker_init_fn_t: TypeAlias = Callable[[int], None]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_MultiProcessingDataLoaderIter":  # modules are imported where they are used
+        from .workers import Workers
+
+        return Workers
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Forever:
@@ -155,7 +165,7 @@ class DataLoader(Generic[T_co]):
 
     def __iter__(self) -> Iterator[Any]:
         if not self.num_workers:
-            return _Here(self)
+            return _SingleProcessDataLoaderIter(self)
         from .workers import Workers
 
         if not self.persistent_workers:
@@ -175,7 +185,7 @@ class DataLoader(Generic[T_co]):
         return length
 
 
-class _Here:
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The batches of one pass, made in this process."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:

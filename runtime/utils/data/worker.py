@@ -50,6 +50,10 @@ def get_worker_info() -> WorkerInfo | None:
     return _info
 
 
+class _BaseDataLoaderIter:
+    """Base of what goes over the batches of a loader, in this process or by workers."""
+
+
 class ExceptionWrapper:
     """An exception on its way from a worker process."""
 
@@ -247,5 +251,10 @@ def _seed_all(base_seed: int, worker: int) -> None:
     seeds.manual_seed(base_seed + worker)
     numpy = numpy_random()
     if numpy is not None:
-        words = [worker, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-        numpy.seed(numpy.SeedSequence(words).generate_state(4))
+        numpy.seed(_generate_state(base_seed, worker))
+
+
+def _generate_state(base_seed: int, worker_id: int) -> Any:
+    """Return four numbers that seed NumPy's generator in a worker."""
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return numpy_random().SeedSequence(words).generate_state(4)

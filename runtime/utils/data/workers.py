@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from .worker import PATIENCE, Again, Ended, ExceptionWrapper, Worker, numpy_random
+from .worker import PATIENCE, Again, Ended, ExceptionWrapper, Worker, _BaseDataLoaderIter, numpy_random
 
 __all__ = ["Workers"]
 
@@ -39,7 +39,7 @@ def _stop(owner: int, ended: Any, processes: list[Any], queues: list[Any], resul
         each.close()
 
 
-class Workers:
+class Workers(_BaseDataLoaderIter):
     """The workers of a loader, and one pass over the data."""
 
     def __init__(self, loader: Any) -> None:

@@ -1,0 +1,226 @@
+"""Modules of torch that have no meaning here: one table of their names and of what each says where it is used.
+
+Programs import them beside what they use, or for a check of types. A name that begins with a capital letter is a class
+without instances, any other a function that raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .refusals import refused_class, refused_function
+
+__all__ = ["ABSENT", "refused_name"]
+
+_ONE_PROCESS = "opweave computes in one process. Ask opweave.distributed.is_available() before, which is False"
+_NOT_COMPILED = "Python functions and modules run as they are. Leave compilation out"
+_NOT_EXPORTED = "programs are not exported. Save the state_dict() of the module, and make the module by its class"
+_NOT_ONNX = (
+    "models are not written as ONNX. Save the state_dict() of the module, and export it where torch is installed"
+)
+_NO_FAKES = "there are no such tensors. Compute shapes with tensors on the device 'meta'"
+_NO_EXTENSIONS = (
+    "libraries are not compiled against torch's C++. Declare operators in YAML and weave them (opweave.weave)"
+)
+_NOT_NESTED = "tensors are rectangular. Use a padded tensor with a mask, or a list of tensors"
+_NOT_QUANTIZED = "models are not converted for quantization. Quantize tensors by opweave.quantize_per_tensor"
+_DATA_DEPENDENT = "sizes that depend on elements are not known on the device 'meta'. Compute with elements"
+_BACKWARD = "derivatives are computed backward. Use opweave.autograd.functional.jvp"
+_NO_RPC = "functions are not called in other processes. Use opweave.multiprocessing"
+_NO_PACKAGES = "programs are not packed with their code. Save a state_dict() by opweave.save, and install the code"
+_NO_SAMPLES = "gradients are not computed by sample. Call backward() for each sample, or use opweave.func.jacrev"
+
+ABSENT: Mapping[str, tuple[str, str]] = {
+    "_dynamo.exc": (_NOT_COMPILED, "TensorifyScalarRestartAnalysis TorchDynamoException Unsupported"),
+    "_dynamo._trace_wrapped_higher_order_op": (_NOT_COMPILED, "TransformGetItemToIndex"),
+    "_custom_ops": (_DATA_DEPENDENT, "get_ctx"),
+    "_export": (_NOT_EXPORTED, ""),
+    "_export.error": (_NOT_EXPORTED, "InternalError"),
+    "_functorch": (_NO_SAMPLES, ""),
+    "_inductor": (_NOT_COMPILED, "aoti_compile_and_package aoti_load_package compile list_mode_options list_options"),
+    "_inductor.codecache": (_NOT_COMPILED, "extract_tensor_metadata_for_cache_key"),
+    "_inductor.cpu_vec_isa": (_NOT_COMPILED, "pick_vec_isa"),
+    "_inductor.runtime": (_NOT_COMPILED, ""),
+    "_inductor.runtime.cache_dir_utils": (_NOT_COMPILED, "cache_dir"),
+    "_inductor.utils": (_NOT_COMPILED, ""),
+    "_subclasses.functional_tensor": (_NO_FAKES, "FunctionalTensor mb_unwrap_functional_tensor"),
+    "_subclasses.meta_utils": (_NO_FAKES, "MetaConverter"),
+    "_torch_c._distributed_c10d": (_ONE_PROCESS, "Reducer"),
+    "_torch_c._distributed_rpc": (_NO_RPC, "_is_current_rpc_agent_set"),
+    "ao.pruning": (_NOT_QUANTIZED, "BaseSparsifier WeightNormSparsifier get_arg_info_from_tensor_fqn"),
+    "ao.quantization.backend_config": (_NOT_QUANTIZED, "BackendConfig get_native_backend_config"),
+    "ao.quantization.quantize_fx": (_NOT_QUANTIZED, "convert_fx prepare_fx prepare_qat_fx"),
+    "autograd.forward_ad": (
+        _BACKWARD,
+        "UnpackedDualTensor dual_level enter_dual_level exit_dual_level make_dual set_fwd_grad_enabled unpack_dual",
+    ),
+    "distributed._composable": (_ONE_PROCESS, "checkpoint fully_shard replicate"),
+    "distributed._functional_collectives": (
+        _ONE_PROCESS,
+        (
+            "AsyncCollectiveTensor all_gather_tensor all_reduce all_to_all_single all_to_all_single_autograd "
+            "reduce_scatter_tensor wait_tensor"
+        ),
+    ),
+    "distributed._shard": (_ONE_PROCESS, ""),
+    "distributed._shard.sharded_tensor": (_ONE_PROCESS, "ShardedTensor"),
+    "distributed.algorithms": (_ONE_PROCESS, "Join JoinHook Joinable"),
+    "distributed.algorithms._checkpoint": (_ONE_PROCESS, ""),
+    "distributed.algorithms._checkpoint.checkpoint_wrapper": (
+        _ONE_PROCESS,
+        "CheckpointImpl CheckpointWrapper apply_activation_checkpointing checkpoint_wrapper offload_wrapper",
+    ),
+    "distributed.algorithms.ddp_comm_hooks": (_ONE_PROCESS, "DDPCommHookType register_ddp_comm_hook"),
+    "distributed.algorithms.ddp_comm_hooks.default_hooks": (
+        _ONE_PROCESS,
+        "allreduce_hook bf16_compress_hook bf16_compress_wrapper fp16_compress_hook fp16_compress_wrapper",
+    ),
+    "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": (_ONE_PROCESS, "PostLocalSGDState post_localSGD_hook"),
+    "distributed.algorithms.ddp_comm_hooks.powerSGD_hook": (
+        _ONE_PROCESS,
+        "PowerSGDState batched_powerSGD_hook powerSGD_hook",
+    ),
+    "distributed.algorithms.model_averaging": (_ONE_PROCESS, ""),
+    "distributed.algorithms.model_averaging.averagers": (_ONE_PROCESS, "ModelAverager PeriodicModelAverager"),
+    "distributed.checkpoint": (
+        _ONE_PROCESS,
+        (
+            "CheckpointException DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlanner "
+            "SavePlanner StorageReader StorageWriter async_save load load_state_dict save save_state_dict"
+        ),
+    ),
+    "distributed.checkpoint._consolidate_hf_safetensors": (_ONE_PROCESS, "consolidate_safetensors_files"),
+    "distributed.checkpoint.format_utils": (
+        _ONE_PROCESS,
+        "_EmptyStateDictLoadPlanner dcp_to_torch_save torch_save_to_dcp",
+    ),
+    "distributed.checkpoint.hf_storage": (_ONE_PROCESS, "HuggingFaceStorageReader HuggingFaceStorageWriter"),
+    "distributed.checkpoint.optimizer": (_ONE_PROCESS, "load_sharded_optimizer_state_dict"),
+    "distributed.checkpoint.state_dict": (
+        _ONE_PROCESS,
+        (
+            "StateDictOptions get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict "
+            "set_optimizer_state_dict set_state_dict"
+        ),
+    ),
+    "distributed.checkpoint.state_dict_loader": (_ONE_PROCESS, "_load_state_dict"),
+    "distributed.elastic": (_ONE_PROCESS, ""),
+    "distributed.elastic.agent": (_ONE_PROCESS, ""),
+    "distributed.elastic.multiprocessing": (_ONE_PROCESS, ""),
+    "distributed.elastic.multiprocessing.errors": (_ONE_PROCESS, "ChildFailedError record"),
+    "distributed.fsdp": (
+        _ONE_PROCESS,
+        (
+            "BackwardPrefetch CPUOffload CPUOffloadPolicy FSDPModule FullOptimStateDictConfig FullStateDictConfig "
+            "FullyShardedDataParallel LocalOptimStateDictConfig LocalStateDictConfig MixedPrecision "
+            "MixedPrecisionPolicy "
+            "OffloadPolicy OptimStateDictConfig OptimStateKeyType ShardedOptimStateDictConfig ShardedStateDictConfig "
+            "ShardingStrategy StateDictConfig StateDictSettings StateDictType UnshardHandle fully_shard "
+            "register_fsdp_forward_method"
+        ),
+    ),
+    "distributed.fsdp.sharded_grad_scaler": (_ONE_PROCESS, "ShardedGradScaler"),
+    "distributed.fsdp.wrap": (
+        _ONE_PROCESS,
+        (
+            "CustomPolicy ModuleWrapPolicy _or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
+            "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap"
+        ),
+    ),
+    "distributed.launcher": (_ONE_PROCESS, "LaunchConfig elastic_launch launch_agent"),
+    "distributed.nn": (_ONE_PROCESS, "RemoteModule"),
+    "distributed.nn.functional": (
+        _ONE_PROCESS,
+        "all_gather all_reduce all_to_all broadcast gather reduce reduce_scatter scatter",
+    ),
+    "distributed.optim": (_ONE_PROCESS, "DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer"),
+    "distributed.pipelining": (
+        _ONE_PROCESS,
+        "PipelineStage Schedule1F1B ScheduleGPipe SplitPoint pipe_split pipeline",
+    ),
+    "distributed.rpc": (
+        _NO_RPC,
+        (
+            "BackendType ProcessGroupRpcBackendOptions PyRRef RRef RpcBackendOptions TensorPipeRpcBackendOptions "
+            "WorkerInfo get_worker_info init_rpc remote rpc_async rpc_sync shutdown"
+        ),
+    ),
+    "distributed.rpc.api": (_NO_RPC, "_all_gather"),
+    "distributed.run": (_ONE_PROCESS, "get_args_parser main run"),
+    "distributed.tensor": (
+        _ONE_PROCESS,
+        (
+            "DTensor Partial Placement Replicate Shard distribute_module distribute_tensor empty full "
+            "ones rand randn zeros"
+        ),
+    ),
+    "distributed.tensor._utils": (_ONE_PROCESS, "compute_local_shape_and_global_offset"),
+    "distributed.tensor.experimental": (
+        _ONE_PROCESS,
+        "context_parallel implicit_replication local_map register_sharding",
+    ),
+    "distributed.tensor.experimental._attention": (_ONE_PROCESS, "context_parallel set_rotate_method"),
+    "distributed.tensor.parallel": (
+        _ONE_PROCESS,
+        (
+            "ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleInputOutput PrepareModuleOutput "
+            "RowwiseParallel "
+            "SequenceParallel loss_parallel parallelize_module"
+        ),
+    ),
+    "distributed.tensor.placement_types": (_ONE_PROCESS, "Partial Placement Replicate Shard _StridedShard"),
+    "distributed.utils": (_ONE_PROCESS, "_sync_module_states _verify_param_shape_across_processes"),
+    "export": (
+        _NOT_EXPORTED,
+        (
+            "Constraint CustomDecompTable Dim ExportBackwardSignature ExportGraphSignature ExportedProgram "
+            "FlatArgsAdapter ModuleCallEntry ModuleCallSignature ShapesCollection UnflattenedModule "
+            "default_decompositions "
+            "dims draft_export export load register_dataclass save unflatten"
+        ),
+    ),
+    "export.graph_signature": (_NOT_EXPORTED, "InputKind InputSpec OutputKind OutputSpec"),
+    "fx.experimental": (_NOT_COMPILED, ""),
+    "jit._trace": (_NOT_COMPILED, "TopLevelTracedModule TracedModule"),
+    "jit.frontend": (_NOT_COMPILED, "NotSupportedError UnsupportedNodeError"),
+    "nested": (
+        _NOT_NESTED,
+        "as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged to_padded_tensor",
+    ),
+    "nested._internal": (_NOT_NESTED, ""),
+    "nested._internal.nested_tensor": (
+        _NOT_NESTED,
+        "NestedTensor _tensor_symint_registry nested_view_from_values_offsets",
+    ),
+    "nested._internal.ops": (_NOT_NESTED, "extract_kwargs"),
+    "nn.utils._expanded_weights": (_NO_SAMPLES, "ExpandedWeight"),
+    "nn.utils._per_sample_grad": (_NO_SAMPLES, "call_for_per_sample_grads"),
+    "numa": (_ONE_PROCESS, ""),
+    "numa.binding": (_ONE_PROCESS, "AffinityMode NumaOptions"),
+    "onnx._internal": (_NOT_ONNX, ""),
+    "onnx._internal.exporter": (_NOT_ONNX, "ONNXProgram"),
+    "onnx.operators": (_NOT_ONNX, "reshape_from_tensor_shape shape_as_tensor"),
+    "onnx.symbolic_opset9": (_NOT_ONNX, "masked_fill softmax"),
+    "onnx.symbolic_opset11": (_NOT_ONNX, "add select squeeze unsqueeze"),
+    "onnx.symbolic_opset12": (_NOT_ONNX, "dropout"),
+    "package": (_NO_PACKAGES, "Importer PackageExporter PackageImporter"),
+    "utils.mobile_optimizer": (_NOT_COMPILED, "MobileOptimizerType optimize_for_mobile"),
+    "utils.cpp_extension": (
+        _NO_EXTENSIONS,
+        "BuildExtension CUDAExtension CppExtension include_paths library_paths load load_inline",
+    ),
+}
+"""For the name of each module, without that of the package: what its names say, and the names."""
+
+
+def refused_name(package: str, module: str, name: str) -> Any:
+    """The class or the function that one of the modules of the table has under a name.
+
+    Raises AttributeError if it has none.
+    """
+    reason, names = ABSENT[module]
+    if name not in names.split():
+        raise AttributeError(f"module '{package}.{module}' has no attribute {name!r}")
+    make = refused_class if name.lstrip("_")[:1].isupper() else refused_function
+    return make(f"{package}.{module}", name, reason)
