@@ -13,11 +13,11 @@ from ...source import Mapping as MappingNode
 from ..fields import Entry
 from . import (
     composite,
-    compute,
     elementwise,
     extern,
     factory,
     folding,
+    index_variables,
     indexing,
     lapack,
     loop,
@@ -33,7 +33,7 @@ _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], st
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
     Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
     Family.ROWS: (rows.read, rows.EXAMPLE),
-    Family.COMPUTE: (places.read, compute.EXAMPLE),
+    Family.COMPUTE: (places.read, index_variables.EXAMPLE),
     Family.VIEW: (view.read, view.EXAMPLE),
     Family.FACTORY: (factory.read, factory.EXAMPLE),
 }

@@ -19,7 +19,7 @@ from ...model.places import COMBINATIONS, OUTSIDE, SKIPPED, Places
 from ...source import Mapping as MappingNode
 from ...source import Scalar
 from ..fields import Entry
-from . import compute
+from . import index_variables
 from .compute import Reader
 from .rounds import KEY as ITERATE
 from .rounds import RoundsReader
@@ -109,8 +109,8 @@ class PlacesReader(Reader):
     def _written(self, key: Scalar, value: object) -> Iterator[_Written]:
         match = _KEY.fullmatch(key.value)
         if match is None:
-            if key.value not in compute.KEYS:
-                known = ", ".join(("value[index[n]]", *compute.KEYS))
+            if key.value not in index_variables.KEYS:
+                known = ", ".join(("value[index[n]]", *index_variables.KEYS))
                 self.entry.report(key.span, f"unknown key '{key.value}' of 'compute'", known)
             return
         returns = self.entry.schema.returns
