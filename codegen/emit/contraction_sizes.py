@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..expr import Expr, Literal
 from ..expr.affine import ONE, ZERO
+from ..expr.atoms import Read
 from ..model.compute import Compute
 from ..model.contraction import Contraction
 from ..model.operator import Operator
@@ -24,6 +25,8 @@ class Sizes:
     rows_last: bool
     after: bool
     groups: str
+    whole: str | None
+    """The condition that tensors are matrices as they lie in memory, where that depends on sizes."""
     steps: str
     rows: str
     inner: str
@@ -65,6 +68,7 @@ def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
         rows_last=made.rows_last,
         after=made.gather is not None,
         groups=writer.product(made.batch),
+        whole=" && ".join(writer.whole()) or None,
         steps=writer.product(made.steps),
         rows=writer.product(made.rows),
         inner=writer.product(made.inner),
@@ -103,17 +107,40 @@ class _Writer:
 
     def stride(self, tensor: str, names: Sequence[str]) -> str:
         """The elements from one position of the last of these variables to the next, where they are indices."""
-        read = next(each for each in self.body.reads.values() if each.tensor == tensor)
-        plain = [self.body.index(each).plain for each in read.indices]
+        plain = self._plain(tensor)
         if not names or names[-1] not in plain:
             return "0"
         behind = range(plain.index(names[-1]) + 1, len(plain))
         return " * ".join(f"size_{tensor}_{dim}" for dim in behind) or "1"
 
+    def whole(self) -> Iterator[str]:
+        """The tests that matrices have no more elements than are read, and no fewer: lines of which a part is read do
+        not follow each other. What is in front of a matrix, or of all steps or groups, may be longer."""
+        made = self.made
+        plain = self._plain(made.a)
+        tail = plain[len(made.batch) + len(made.steps) :]
+        yield from self._tests(made.a, plain, {*made.batch[:1], *made.steps[:1], *tail[:1]})
+        if made.gather is not None:
+            inner = () if made.rows_last else made.inner[:1]
+            yield from self._tests(made.b, self._plain(made.b), {*made.batch[:1], *inner})
+
+    def _plain(self, tensor: str) -> list[str | None]:
+        return [self.body.index(each).plain for each in self._read(tensor).indices]
+
+    def _read(self, tensor: str) -> Read:
+        return next(each for each in self.body.reads.values() if each.tensor == tensor)
+
+    def _tests(self, tensor: str, names: Sequence[str | None], longer: Collection[str | None]) -> Iterator[str]:
+        """The tests that these variables run over whole dimensions."""
+        for dim, name in enumerate(names):
+            if name is not None and not self.body.is_inside(self._read(tensor), dim):
+                yield f"{self.range(name)} {'<=' if name in longer else '=='} size_{tensor}_{dim}"
+
     def dense(self) -> str:
         """Is the other matrix in memory as it is? Then other variables of its indices have one position each."""
         if self.made.dense is None:
             return "0"
+        read = self._read(self.made.b)
         tests: list[str] = []
         mains = {main for _, main, _ in self.made.dense}
         for dim, main, tree in self.made.dense:
@@ -122,8 +149,8 @@ class _Writer:
             tests += _equal(affine.factor(main), ONE)
             tests += _equal(affine.rest, ZERO)
             tests += [f"{self.range(name)} == 1" for name in affine.variables if name != main]
-            if self.body.index(tree).plain is None:
-                tests.append(f"{self.range(main)} == size_{self.made.b}_{dim}")
+            if not self.body.is_inside(read, dim):
+                tests.append(f"{self.range(main)} {'==' if dim else '<='} size_{self.made.b}_{dim}")
         tests += [f"{self.range(name)} == 1" for name in self.made.inner if name not in mains]
         return " && ".join(dict.fromkeys(tests)) or "1"
 

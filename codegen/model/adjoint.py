@@ -10,7 +10,7 @@ and the variables that are left are those of a reduction. Positions outside of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from ..expr.atoms import Atom, Atoms, Carrier, Fold, Free, Range, Read
 from ..expr.geometry import Geometry
 from ..expr.indexed import conjuncts
 from ..expr.typed import Arg, Const
-from .compute import BATCH, Border, Compute, Size, following, size_of, uniform_name
+from .compute import BATCH, Border, Compute, Outside, Size, following, size_of, uniform_name
 from .paths import EXTREMA, NoAdjointError, Path, UnsolvedIndexError, grad_name
 from .skipping import all_of, inside, read_for, skipping
 from .unrolled import unrolled
@@ -69,6 +69,8 @@ class Adjoint:
         self.solved: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
         self.terms: list[_Term] = []
+        self.partial: set[str] = set()
+        """The positions that are not all an index of what is read: a range may be shorter than the dimension."""
 
     def add(self, path: Path) -> None:
         """Adds the term of a path. Raises UnsolvedIndexError where its variables do not follow from the position."""
@@ -89,7 +91,8 @@ class Adjoint:
             outside=MappingProxyType({**made.outside, self.grad: Border.SKIP}),
             flat=frozenset(filter(self._is_flat, made.tensors)),
         )
-        made = replace(made, outside=MappingProxyType({**made.outside, **dict.fromkeys(_leaving(made), Border.SKIP)}))
+        rules = {each: _rule(made, each) for each in _leaving(made, self.partial)}
+        made = replace(made, outside=MappingProxyType({**made.outside, **rules}))
         return unrolled(made, loosely=True)
 
     def _is_flat(self, tensor: str) -> bool:
@@ -194,8 +197,25 @@ class Adjoint:
 
     def _sum(self, term: _Term) -> Expr:
         value = simplify(Apply("mul", (Name(self.atoms.name(term.grad)), term.derivative)))
-        summed: Expr = Name(self.atoms.name(Fold("sum", value, term.ranges, all_of(term.tests))))
+        tests = [each for each in term.tests if not self._is_skipped(each, term.derivative)]
+        summed: Expr = Name(self.atoms.name(Fold("sum", value, term.ranges, all_of(tests))))
         return summed if term.factor == ONE else simplify(Apply("mul", (summed, term.factor)))
+
+    def _is_skipped(self, test: Expr, derivative: Expr) -> bool:
+        """Is it the condition that a position is inside of an element without which the term is left out?"""
+        if not isinstance(test, Apply) or test.function != "lt":
+            return False
+        place, stop = test.args
+        size = self.uniforms.get(stop.name) if isinstance(stop, Name) and isinstance(place, Name) else None
+        found = None if size is None or str(place) not in self.partial else self.old.size_of(size)
+        return found is not None and any(
+            each.tensor == found[0] and each.indices[found[1]] == place and self._may_skip(each.tensor)
+            for each in read_for(self.atoms.named, derivative)
+        )
+
+    def _may_skip(self, tensor: str) -> bool:
+        known = self.old.outside.get(tensor, Border.ERROR) in (Border.ERROR, Border.SKIP)
+        return known and tensor not in self.old.optional
 
     def _ordered(self, bounds: list[Range]) -> list[Range]:
         """Ranges behind those on whose variables they depend, where variables of the old body have been solved."""
@@ -265,6 +285,9 @@ class Adjoint:
         for dim in sorted(range(len(indices)), key=lambda dim: indices[dim].plain is None):
             index, place = indices[dim], Name(self.to.format(dim))
             affine = index.affine
+            is_inside = self.old.is_inside(read, dim)
+            if not is_inside:
+                self.partial.add(place.name)
             if affine is None:
                 if self.tests is None:
                     raise UnsolvedIndexError(f"an index of '{read.tensor}' cannot be solved for a variable")
@@ -277,8 +300,7 @@ class Adjoint:
             chosen = self._chosen(free, ranges)
             solved[chosen] = self._solution(affine, chosen, goal, kept)
             if chosen in ranges:
-                is_inside = self.old.is_inside(read, dim)
-                if not is_inside or ranges[chosen].first != ZERO:
+                if ranges[chosen].first != ZERO or (not is_inside and index.plain is None):
                     kept.append(Apply("ge", (Name(chosen), ranges[chosen].first)))
                 if not is_inside:
                     kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
@@ -379,12 +401,19 @@ def _total(trees: Iterable[Expr]) -> Expr:
     return reduce(lambda left, right: Apply("add", (left, right)), trees)
 
 
-def _leaving(body: Compute) -> Iterator[str]:
+def _rule(body: Compute, tensor: str) -> Outside:
+    """The rule for elements that count for nothing. Of a tensor that may be absent all are zero then, which leaves out
+    no term."""
+    return 0.0 if tensor in body.optional else Border.SKIP
+
+
+def _leaving(body: Compute, partial: Collection[str]) -> Iterator[str]:
     """Tensors whose elements are read where positions of the result, whose terms are left out, have none: what was
     inside for all others has been found out before."""
     for read, dim in body.checked():
         index = body.index(read.indices[dim])
-        if index.affine is not None and index.plain is None and body.outside.get(read.tensor) in (None, Border.ERROR):
+        may_leave = index.affine is not None and (index.plain is None or index.plain in partial)
+        if may_leave and body.outside.get(read.tensor) in (None, Border.ERROR):
             yield read.tensor
 
 

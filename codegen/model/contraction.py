@@ -103,10 +103,12 @@ def _has_fold(body: Compute, tree: Expr) -> bool:
 
 
 def _plain(body: Compute, read: Read) -> list[str] | None:
-    """The variables that the indices are, if each is another one and sure to be inside."""
+    """The variables that the indices are, if each is another one and inside: that is sure, or what is computed by a
+    product in the calls in which it is so."""
     found = [body.index(each).plain for each in read.indices]
     known = [each for each in found if each is not None]
-    sure = read.tensor not in body.outside or all(body.is_inside(read, dim) for dim in range(len(found)))
+    rule = body.outside.get(read.tensor, Border.ERROR)
+    sure = rule in (Border.ERROR, Border.SKIP) or all(body.is_inside(read, dim) for dim in range(len(found)))
     return known if len(known) == len(found) == len(set(known)) and sure and not body.optional & {read.tensor} else None
 
 

@@ -336,9 +336,11 @@ def _without_optional(body: Compute, target: str) -> Compute | None:
 
 
 def _original(operator: Operator, target: str, body: Compute, values: Mapping[str, str] = {}) -> str:
-    """The call of the operator itself with the gradient in place of the target."""
+    """The call of the operator itself with the gradient in place of the target, without tensors that the body does not
+    read."""
+    read = {each.tensor for each in body.reads.values()}
     given = {target: "grad", **values}
-    given |= {each.name: "None" for each in operator.inputs if each.name not in body.tensors or each.is_optional}
+    given |= {each.name: "None" for each in operator.inputs if each.name not in {*read, *given}}
     texts = [given.get(each.name, each.name) for each in operator.schema.positional]
     texts += [f"{each.name}={given.get(each.name, each.name)}" for each in operator.schema.keyword_only]
     return f"{operator.name}({', '.join(texts)})"

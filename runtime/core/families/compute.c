@@ -197,6 +197,14 @@ static int64_t line_length(const task *t) {
     return t->table->line ? t->context.range[t->table->variables - t->table->line] : 1;
 }
 
+/* 1 if indices of an input run beyond it, for which it may be copied with margins. */
+static int has_margins(const task *t, int i) {
+    if (!t->read[i] || !t->table->margins[i].rule) return 0;
+    for (int d = 0, n = inner_dims(t, i), flat = t->table->flat >> i & 1; d < n; d++)
+        if (t->margins[i][d + flat][0] || t->margins[i][d + flat][1]) return 1;
+    return 0;
+}
+
 /* 1 if copies with margins are worth their time: `work` is that of all elements of the result. */
 static int suits_margins(const task *t, double work) {
     const ow_compute_table *k = t->table;
@@ -204,7 +212,7 @@ static int suits_margins(const task *t, double work) {
     double before = 0, after = 0;
     for (int i = 0; i < t->call->op->ninputs; i++) {
         const ow_tensor *x = t->read[i];
-        if (!x || !k->margins[i].rule) continue;
+        if (!has_margins(t, i)) continue;
         double all = 1;
         for (int d = 0, n = inner_dims(t, i), flat = k->flat >> i & 1; d < n; d++)
             all *= (double)(x->sizes[x->ndim - n + d] + t->margins[i][d + flat][0] + t->margins[i][d + flat][1]);
@@ -238,7 +246,7 @@ static int add_margins(task *t, int i) {
 static int prepare_margins(task *t, double work) {
     if (!suits_margins(t, work)) return 1;
     for (int i = 0; i < t->call->op->ninputs; i++)
-        if (t->read[i] && t->table->margins[i].rule && !add_margins(t, i)) return 0;
+        if (has_margins(t, i) && !add_margins(t, i)) return 0;
     t->context.inside = 1;
     return 1;
 }
