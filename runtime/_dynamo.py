@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ._base.module_names import submodule
 from ._base.refusals import refused_class
 from .compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
 
@@ -18,6 +19,11 @@ __path__: list[str] = []  # so that it has the submodules that module_names.py k
 OptimizedModule = refused_class(__name__, "OptimizedModule", "compile() returns the module that it is given")
 config = SimpleNamespace()
 """Settings of the compiler: whatever is set stays, and nothing asks for it."""
+
+if not TYPE_CHECKING:  # type checkers would take every name for one of these
+
+    def __getattr__(name: str) -> Any:
+        return submodule(__name__, name)
 
 
 def disallow_in_graph(fn: Any) -> Any:

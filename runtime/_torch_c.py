@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ._base.module_names import submodule
+
 __path__: list[str] = []  # so that it has the submodules that module_names.py knows
 _PACKAGE = __name__.partition(".")[0]
 _MODULES = {
@@ -35,7 +37,10 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module 'torch._C' (which opweave does not have) has no attribute {name!r}")
+        try:
+            return submodule(__name__, name)
+        except AttributeError:
+            raise AttributeError(f"module 'torch._C' (which opweave does not have) has no attribute {name!r}") from None
     module, colon, own = _MODULES[name].partition(":")
     value: Any = import_module(f"{_PACKAGE}.{module}".rstrip("."))
     if own or not colon:

@@ -10,10 +10,12 @@ Python processes that the script starts (`subprocess`, `multiprocessing`, joblib
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import runpy
 import sys
+from collections.abc import Iterator
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -60,6 +62,18 @@ class _Namespace(ModuleType):
         return sorted({*dir(sys.modules[_PACKAGE]), "__version__"})
 
 
+class _Distribution(importlib.metadata.Distribution):
+    """What is installed under the name of torch, for programs that ask for its version."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename != "METADATA":
+            return None
+        return f"Metadata-Version: 2.1\nName: {_NAME}\nVersion: {VERSION}\nSummary: opweave in the place of torch\n"
+
+    def locate_file(self, path: Any) -> Path:
+        return Path(__file__).parent / path
+
+
 class _Finder(MetaPathFinder, Loader):
     """Finds `torch` and the modules in it: those of opweave, which keep their own names."""
 
@@ -75,6 +89,10 @@ class _Finder(MetaPathFinder, Loader):
         if found is None:
             return None
         return ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
+
+    def find_distributions(self, context: Any = None) -> Iterator[importlib.metadata.Distribution]:
+        if context is None or context.name in (None, _NAME):
+            yield _Distribution()
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name == _NAME:

@@ -23,6 +23,11 @@ def is_available() -> bool:
     return False
 
 
+def is_current_stream_capturing() -> bool:
+    """Return whether calls on such a device are recorded: False."""
+    return False
+
+
 def is_initialized() -> bool:
     """Return whether such a device was used already: False."""
     return False
@@ -77,6 +82,9 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     """Reset the statistics of peak memory; does nothing."""
 
 
+reset_max_memory_allocated = reset_peak_memory_stats
+
+
 def manual_seed(seed: int) -> None:
     """Seeds their generators."""
 
@@ -100,8 +108,9 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 _NONE = "there are no such devices. Tensors live on the CPU"
-CUDAGraph, Event, ExternalStream, Stream = (
-    refused_class(__name__, name, _NONE) for name in ("CUDAGraph", "Event", "ExternalStream", "Stream")
+CUDAGraph, Event, ExternalStream, Stream, StreamContext, graph = (
+    refused_class(__name__, name, _NONE)
+    for name in ("CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "graph")
 )
 current_device = current_stream = default_stream = get_device_capability = get_device_name = _refuse
 get_device_properties = get_rng_state = init = initial_seed = ipc_collect = mem_get_info = memory_summary = _refuse
@@ -130,6 +139,7 @@ __all__ = [
     "ExternalStream",
     "OutOfMemoryError",
     "Stream",
+    "StreamContext",
     "current_device",
     "current_stream",
     "default_generators",
@@ -143,11 +153,13 @@ __all__ = [
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "graph",
     "init",
     "initial_seed",
     "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
     "is_tf32_supported",
     "manual_seed",
@@ -159,6 +171,7 @@ __all__ = [
     "memory_reserved",
     "memory_stats",
     "memory_summary",
+    "reset_max_memory_allocated",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",

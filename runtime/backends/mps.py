@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["is_available", "is_built"]
+__all__ = ["is_available", "is_built", "is_macos_or_newer"]
 
 
 def is_built() -> bool:
     """Return whether this build is for such devices: False."""
+    return False
+
+
+def is_macos_or_newer(major: int, minor: int) -> bool:
+    """Return whether this is such a release of macOS that has such devices: False."""
     return False
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .._base.module_names import submodule
 from .modules.module import Module
 from .modules.parallel import DataParallel
 
@@ -70,3 +71,9 @@ class DistributedDataParallel(Module):
 
     def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(f"DistributedDataParallel joins several processes, but {_ONE}: use the module itself")
+
+
+if not TYPE_CHECKING:  # type checkers would take every name for one of these
+
+    def __getattr__(name: str) -> Any:
+        return submodule(__name__, name)

@@ -43,6 +43,10 @@ try:
     torch.nothing
 except AttributeError as error:
     print(error)
+from importlib import metadata, util
+assert metadata.version("torch") == torch.__version__ and "torch" in {each.name for each in metadata.distributions()}
+assert util.find_spec("torch").name == "torch" and util.find_spec("torch.nothing") is None
+assert util.find_spec("torch.utils.data").name == "opweave.utils.data"
 import torch.nn.modules.padding
 from torch._C._nn import gelu
 from torch.cuda.amp import autocast
