@@ -60,6 +60,8 @@ class Family:
 
 _SUMMED = "an expression sees one element: 'reduce' and 'rows' combine them, and 'compute' over index variables"
 _DRAWN = "'elementwise' and bodies with a state have rand() and randn(), and 'compute' rand(key, x) of positions"
+_ABSENT = "a number; what a tensor that is not given is says 'none_means', and in 'compute' its elements are 0"
+_PRODUCT = "a product of matrices is a 'compute': sum(a[i, k] * b[k, j] for k in range(a.size(1)))"
 _MEANT = {
     "float": "integers become floating where they meet floating numbers: 1.0 * x",
     "bool": "a condition is x != 0",
@@ -166,7 +168,8 @@ class Reader:
         if isinstance(node.value, (bool, int, float)) and isinstance(node.value, self.family.numbers):
             return Literal(node.value, span=span)
         what = "complex numbers are" if isinstance(node.value, complex) else f"{node.value!r} is"
-        return self._wrong(f"{what} not part of {self.family.noun}", span)
+        help = _ABSENT if node.value is None else None
+        return self._wrong(f"{what} not part of {self.family.noun}", span, help)
 
     def _name(self, name: str, span: Span) -> Expr:
         if name in CONSTANTS and name not in (self.names or ()) and float in self.family.numbers:
@@ -194,7 +197,7 @@ class Reader:
     def _operator(self, operator: ast.AST, operands: tuple[Expr, ...], span: Span) -> Expr:
         function = FUNCTIONS.get(_OPERATORS.get(type(operator), ""))
         if function is None:
-            return self._wrong(f"'@' is not part of {self.family.noun}", span)
+            return self._wrong(f"'@' is not part of {self.family.noun}", span, _PRODUCT)
         if function.name not in self.functions:
             return self._wrong(f"'{function.symbol}' is not part of {self.family.noun}", span, function.meant)
         return Apply(function.name, operands, span=span)
@@ -207,7 +210,9 @@ class Reader:
 
     def _compare(self, node: ast.Compare, span: Span) -> Expr:
         if any(type(operator) not in _OPERATORS for operator in node.ops):
-            return self._wrong("'in' and 'is' do not compare elements", span, "use '==' or '!='")
+            is_absent = any(isinstance(each, ast.Constant) and each.value is None for each in node.comparators)
+            help = _ABSENT if is_absent else "use '==' or '!='"
+            return self._wrong("'in' and 'is' do not compare elements", span, help)
         operands = [self.read(operand) for operand in (node.left, *node.comparators)]
         functions = [_OPERATORS[type(operator)] for operator in node.ops]
         pairs = [

@@ -23,6 +23,14 @@ _BITS = 24
 """Every floating format of computation holds a number of so many bits."""
 
 
+def integers(tree: Expr) -> tuple[Expr, ...]:
+    """Where the expression is the step of a random number by one position: what there was before, and the position."""
+    position = tree.args[1] if isinstance(tree, Apply) and tree.function == "add" else None
+    if isinstance(tree, Apply) and isinstance(position, Apply) and position.args[1:] == (Literal(_STEP),):
+        return tree.args[0], position.args[0]
+    return ()
+
+
 class _Writer:
     """Writes trees that stand where a call does."""
 

@@ -36,14 +36,21 @@ _MOST_STEPS = 200
 
 def is_proven(body: Compute, read: Read, dim: int) -> bool:
     """Is an index sure to lie inside wherever its variables have values?"""
-    index = body.index(read.indices[dim])
-    if index.affine is None or read.tensor in body.own or read.tensor in body.flat:
+    if read.tensor in body.own or read.tensor in body.flat:
+        return False
+    return is_below(body, read.indices[dim], size_of(read.tensor, dim - len(read.indices)))
+
+
+def is_below(body: Compute, tree: Expr, count: Geometry) -> bool:
+    """Is an index sure to be one of so many positions?"""
+    index = body.index(tree)
+    if index.affine is None:
         return False
     prover = _Prover(body)
     place, divisor = prover.of_index(tree_of(index.affine)), prover.of_index(index.divisor)
     if place is None or divisor is None:
         return False
-    size = prover.of(size_of(read.tensor, dim - len(read.indices)))
+    size = prover.of(count)
     last = _added(_times(divisor, size), {_ONE: Fraction(-1)})
     return prover.is_at_least_zero(place) and prover.is_at_least_zero(_added(last, place, -1))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...dtypes import FLOAT64, INT64, DType
 from ...errors import Span
-from ...expr import Apply, Expr, ExpressionError, Literal, applications
+from ...expr import Apply, Expr, ExpressionError, Literal, applications, random
 from ...expr import Span as ExprSpan
 from ...expr.atoms import Fold, Read, within
 from ...expr.indexed import outside_of
@@ -31,6 +31,7 @@ def check_types(entry: Entry, node: MappingNode, body: Compute, dtypes: Mapping[
     """Bounds and positions are integers, and tensors of positions are read as such."""
     _check_ranges(entry, body)
     _check_positions(entry, body)
+    _check_random(entry, body)
     _check_dtypes(entry, node, body, dtypes)
 
 
@@ -82,6 +83,20 @@ def _check_positions(entry: Entry, body: Compute) -> None:
                 continue
             reported.add(span)
             entry.report(span, message, help)
+
+
+def _check_random(entry: Entry, body: Compute) -> None:
+    """Keys and positions of random numbers are integers."""
+    env = body.env({each.name: FLOAT64 for each in entry.scalars}, FLOAT64)
+    trees = (*(each.tree for each in body.results), *(x for each in body.used.values() for x in each.expressions))
+    reported: set[Span] = set()
+    steps = (step for tree in trees for step in applications(tree))
+    for each in dict.fromkeys(each for step in steps for each in random.integers(step)):
+        dtype, span = _dtype(each, env), _place(body, each.span)
+        if dtype is not None and dtype.is_floating and span not in reported:
+            reported.add(span)
+            message = f"a random number of {dtype}: its key and its positions are integers"
+            entry.report(span, message, "int(x) drops the fraction, int(floor(x)) rounds down")
 
 
 def _check_bounds(entry: Entry, body: Compute) -> None:

@@ -30,6 +30,12 @@ _FOREIGN_RULES = {
     "raise": "error",
 }
 """What borders are called elsewhere."""
+_MEANT_RULES = {
+    "symmetric": "'reflect' leaves the border itself out; with it an index i is i if i >= 0 else -1 - i",
+    "same": "0, nearest or another rule; how many positions there are says 'size'",
+    "valid": "no rule: 'size' has as many positions as lie inside",
+}
+"""What is written in place of words for borders that have no rule of their own."""
 _Numbered = Mapping[tuple[int, ...], Scalar]
 """The keys of a result by the numbers that stand behind its variables."""
 _PLACE = "_k{}"
@@ -201,6 +207,8 @@ class Variables(Names):
             if text.value.lower() in _FOREIGN_RULES:
                 help = f"it is called '{_FOREIGN_RULES[text.value.lower()]}' here"
                 self.entry.report(text.span, f"unknown rule '{text.value}'", help)
+            elif text.value.lower() in _MEANT_RULES:
+                self.entry.report(text.span, f"unknown rule '{text.value}'", _MEANT_RULES[text.value.lower()])
             else:
                 self.entry.known("rule", text, words)
             return Border.ERROR  # so that indices outside are no further mistake

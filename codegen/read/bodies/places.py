@@ -16,6 +16,7 @@ from ...expr.geometry import Geometry
 from ...model.compute import Border, Compute, Result, Size, size_of, uniform_name
 from ...model.led import led
 from ...model.places import COMBINATIONS, OUTSIDE, SKIPPED, Places
+from ...model.proof import is_below
 from ...source import Mapping as MappingNode
 from ...source import Scalar
 from ..fields import Entry
@@ -102,6 +103,7 @@ class PlacesReader(Reader):
         body = self._body(results, require, tuple(index for each in known for index in each), places)
         if body is not None and not self.entry.diagnostics.mistakes:
             self._check_integers(body)
+            self._check_inside(body)
         return body
 
     # ---- keys
@@ -226,6 +228,18 @@ class PlacesReader(Reader):
                 message = f"a place is an integer, and this is {found.dtype}"
                 self.entry.report(index.source.span, message, "int(x) drops the fraction, int(floor(x)) rounds down")
 
+    def _check_inside(self, body: Compute) -> None:
+        """A place that is made of variables alone must be sure to be inside, or `outside` says what it means."""
+        for places in body.places:
+            if self._rule_text(places.place.name) is not None:
+                continue
+            for index, size in zip(places.indices, places.sizes, strict=True):
+                known = body.index(index.tree)
+                if known.affine is not None and known.plain is None and not is_below(body, index.tree, size):
+                    message = f"the place '{index.source.value}' cannot be proven to lie inside"
+                    help = f"outside: {{{places.place.name}: skip}}, nearest, wrap, reflect or error"
+                    self.entry.report(index.source.span, message, help)
+
     # ---- places
 
     def _places(self, written: _Written, indices: tuple[Result, ...], sizes: Mapping[str, Size]) -> Places | None:
@@ -272,12 +286,15 @@ class PlacesReader(Reader):
 
     def _rule_of(self, name: str) -> Border:
         """What a place outside of the result means."""
-        node = self.node.get("outside")
-        text = self.entry.text(node, name) if isinstance(node, MappingNode) else self.entry.text(self.node, "outside")
+        text = self._rule_text(name)
         words = {each.value: each for each in Border}
-        if text is not None and text.value not in words and isinstance(node, MappingNode):
+        if text is not None and text.value not in words and isinstance(self.node.get("outside"), MappingNode):
             self.entry.report(text.span, f"unknown rule '{text.value}' for places", suggest(text.value, tuple(words)))
         return Border.ERROR if text is None else words.get(text.value, Border.ERROR)
+
+    def _rule_text(self, name: str) -> Scalar | None:
+        node = self.node.get("outside")
+        return self.entry.text(node, name) if isinstance(node, MappingNode) else self.entry.text(self.node, "outside")
 
 
 def _split(key: Scalar, start: int, stop: int) -> Iterator[Scalar]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ...dtypes import BOOL, DTYPE_CLASSES, FLOAT64, INT64, DType
-from ...expr import Apply, Expr, ExpressionError, Name, names, substitute, type_of
+from ...expr import Apply, Expr, ExpressionError, Name, names, random, substitute, type_of
 from ...expr.atoms import Fold, Free, Integer, Named
 from ...expr.lower import Env
 from ...model.computation import state_dtypes
@@ -110,6 +110,11 @@ class RoundsReader(Reader):
         if not changed:
             return self._same_in_all_rounds(tree)
         if isinstance(tree, Apply):
+            if any(names(each) & changed for each in random.integers(tree)):
+                place = (tree.span.origin or source).span_at(tree.span.offset, tree.span.length)
+                message = f"a random number of '{min(changed)}', and positions are those that are known before the loop"
+                self.entry.report(place, message, _WAY_OUT)
+                return tree
             return replace(tree, args=tuple(self._split(each, source) for each in tree.args))
         assert isinstance(tree, Name)
         if tree.name not in self.loop.names:
