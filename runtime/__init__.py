@@ -222,6 +222,8 @@ _LAZY_NAMES = {
     "native_channel_shuffle": "nn.functional.rearranging",
     "pixel_shuffle": "nn.functional.rearranging",
     "pixel_unshuffle": "nn.functional.rearranging",
+    "PyTorchFileReader": "serialization",
+    "PyTorchFileWriter": "serialization",
     "load": "serialization",
     "save": "serialization",
     "Storage": "_tensor.storage",

@@ -71,7 +71,7 @@ class _Distribution(importlib.metadata.Distribution):
         return f"Metadata-Version: 2.1\nName: {_NAME}\nVersion: {VERSION}\nSummary: opweave in the place of torch\n"
 
     def locate_file(self, path: Any) -> Path:
-        return Path(__file__).parent / path
+        return Path(__file__).with_name(str(path))
 
 
 class _Finder(MetaPathFinder, Loader):

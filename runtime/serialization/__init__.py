@@ -10,6 +10,7 @@
 from pickle import UnpicklingError
 from typing import Any, TypeAlias
 
+from .._base.refusals import refused_class
 from .allowed import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .load import get_unsafe_globals_in_checkpoint, load
 from .locations import default_restore_location, location_tag, register_package
@@ -25,6 +26,10 @@ from .options import (
 )
 from .save import save
 
+PyTorchFileReader, PyTorchFileWriter = (
+    refused_class("opweave", name, "archives have no reader or writer of their own. Use load() and save()")
+    for name in ("PyTorchFileReader", "PyTorchFileWriter")
+)
 DEFAULT_PROTOCOL = 2
 FILE_LIKE: TypeAlias = Any
 MAP_LOCATION: TypeAlias = Any

@@ -16,6 +16,7 @@ _LAZY = (
     "data",
     "deterministic",
     "dlpack",
+    "flop_counter",
     "hooks",
     "weak",
 )

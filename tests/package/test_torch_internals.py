@@ -183,6 +183,20 @@ def test_steps_that_optimizers_are_written_with() -> None:
     assert values[0].shape == (2, 2)
 
 
+def test_tensors_of_modules_are_swapped() -> None:
+    accessor = importlib.import_module("opweave.nn.utils._named_member_accessor")
+    module = opweave.nn.Linear(2, 3)
+    weight, other = module.weight, opweave.ones(3, 2)
+    assert accessor.swap_tensor(module, "weight", other) is weight
+    assert module.weight is other
+    assert accessor.swap_tensor(module, "weight", weight) is other
+    with pytest.raises(AttributeError, match="Linear has no attribute `nothing`"):
+        accessor.swap_tensor(module, "nothing", other)
+    absent = accessor.swap_tensor(module, "nothing", other, allow_missing=True)
+    assert accessor.swap_tensor(module, "nothing", absent, allow_missing=True) is other
+    assert not hasattr(module, "nothing")
+
+
 def test_pieces_of_containers() -> None:
     from opweave.utils import _pytree
 
