@@ -66,6 +66,11 @@ def made_of(parts: Parts, diagnostics: Diagnostics) -> list[Operator]:
         diagnostics.report(operator.span, f"{parts.kind} in an order are of numbers", "a tensor that is no condition")
         return []
     made = list(parts.operators())
+    called = {*_HELPERS, *(each.name for each in made[1:])}
+    for argument in operator.schema.arguments:
+        if argument.name in called:
+            message = f"argument '{argument.name}' has the name of a function by which {parts.kind} are put in an order"
+            diagnostics.report(operator.span, message, "rename it")
     for each in made[1:]:
         if len(each.inputs) > MAX_INPUTS or len(each.schema.returns) > MAX_OUTPUTS:
             message = f"a part of the {parts.kind} has more than {MAX_INPUTS} tensors or {MAX_OUTPUTS} results"

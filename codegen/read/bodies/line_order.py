@@ -99,5 +99,6 @@ class OrderedLocals(shared.Locals):
         def parsed(written: str) -> Expr:
             return self.order.tree(written, text, self.known, self.trees)
 
+        self.used.update(shared.words_of(text))  # names within elements at positions are replaced
         tree = self.fields.located(text, parsed)
         return None if tree is None else Expression(tree, text)

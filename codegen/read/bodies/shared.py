@@ -30,6 +30,11 @@ def expression_field(entry: Entry, owner: Mapping, key: str, known: Iterable[str
     return None if scalar is None else expression(entry, scalar, known)
 
 
+def words_of(text: Scalar) -> list[str]:
+    """The names in a text, and what else is made of letters."""
+    return _WORD.findall(text.value)
+
+
 class Locals:
     """The names of `let`, each of which stands for an expression of those before it and of the names known besides.
 
@@ -77,7 +82,7 @@ class Locals:
     def parsed(self, text: Scalar) -> Expression | None:
         """The expression as it is written."""
         found = self.read(text)
-        self.used.update(_WORD.findall(text.value) if found is None else names(found.tree))
+        self.used.update(words_of(text) if found is None else names(found.tree))
         return found
 
     def read(self, text: Scalar) -> Expression | None:
