@@ -37,6 +37,7 @@ from ..model.operator import (
 )
 from ..model.reference import reference
 from ..model.signatures import accepted_types
+from ..read.drawing import DRAW, GENERATOR
 from ..schema import Argument, base_name
 from .guards import AUTO
 from .text import render
@@ -57,6 +58,7 @@ _BODIES = (Family.COMPUTE, Family.FOLD, Family.ROWS)
 """Families whose results are compared with the body itself."""
 _RESULTS = "element_results.ElementResultTests"
 """As are those of elementwise operators that no single expression describes."""
+_RANDOM = "random_bodies.RandomTests"
 
 
 def _family(operator: Operator) -> Family:
@@ -68,8 +70,17 @@ def _family(operator: Operator) -> Family:
 
 
 def _suite(operator: Operator) -> str:
+    if _is_random(operator):
+        return _RANDOM
     family = _family(operator)
     return _RESULTS if family is Family.ELEMENTWISE and _follows_body(operator) else _SUITES[family]
+
+
+def _is_random(operator: Operator) -> bool:
+    """Does it draw numbers for elements, and take one tensor or several, and arguments that may be left out?"""
+    arguments, body = operator.schema.arguments, operator.body
+    drawn = isinstance(body, Composite) and f"= {DRAW}(" in body.source.value
+    return drawn and arguments[0].is_tensor and all(each.is_tensor or each.default is not None for each in arguments)
 
 
 def _follows_body(operator: Operator) -> bool:
@@ -101,20 +112,22 @@ def emit(
     """The tests of operators; with `gradients` those of their gradients as well, which opweave's own have elsewhere."""
     internal = (Callable(each, each) for each in operators if each.internal and not each.derived)
     tested = (*callables(operators), *(each for each in internal if _family(each.operator) in _BODIES))
-    classes = [_test_class(each, cache, gradients) for each in tested if has_suite(each.operator)]
+    classes = [_test_class(each, cache, gradients) for each in tested if has_suite(each.operator, gradients)]
     modules = sorted({suite.partition(".")[0] for each in classes for suite in each.suites})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
 
 
-def has_suite(operator: Operator) -> bool:
+def has_suite(operator: Operator, outside: bool = False) -> bool:
     """True if a suite tests the operator. Operators without an equivalent in NumPy are compared with torch alone. The
     valid indices differ from operator to operator, so tests/tensor/indexing/ calls these; tests/ops/random/ has random
     numbers, tests/ops/elementwise/test_complex_arithmetic.py complex results."""
+    if outside and _is_random(operator):
+        return True
     if "complex_result" in operator.tags or turns_complex(operator):
         return False
     body = operator.body
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
-    drawn = filled or operator.schema.argument("generator") is not None
+    drawn = filled or operator.schema.argument(GENERATOR) is not None
     if isinstance(body, Factory) and operator.schema.argument("device") is None:
         return False  # the suite tries all placements
     if operator.family not in _SUITES or drawn:
@@ -216,7 +229,8 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "method", public.method
     yield "inplace", public.method and variants.has_inplace(operator)
     yield "inplace_argument", variants.has_inplace_argument(operator)
-    several_out = _follows_body(operator) and len(operator.schema.returns) > 1 and variants.has_out(operator)
+    several = len(operator.schema.returns) > 1 and (_follows_body(operator) or _is_random(operator))
+    several_out = several and variants.has_out(operator)
     yield "out", variants.has_out(operator) and not several_out
     yield "several_out", several_out
     yield "aliases", public.aliases if public is operator else ()

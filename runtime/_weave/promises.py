@@ -43,7 +43,7 @@ def run(yaml: Path, options: Sequence[str] = (), slow: bool = False) -> int:
     operators = [replace(_with_reference(each), file=os.fspath(yaml.resolve())) for each in read_]
     module = text.woven(declarations, os.fspath(yaml))
     public = [each for each in operators if not each.internal]
-    untested = [each.name for each in public if not tests.has_suite(each)]
+    untested = [each.name for each in public if not tests.has_suite(each, outside=True)]
     if untested:
         print(f"no suite compares the values of {', '.join(untested)}")
     if len(untested) == len(public):
