@@ -29,7 +29,7 @@ from ._dispatch.ops import ops
 from ._dispatch.overloads import OpOverload
 from ._dispatch.schemas import schema
 from ._library.custom_op import CustomOpDef, custom_op
-from ._library.definition import Definition, find
+from ._library.definition import Definition, definitions, find, waiting_fakes
 from ._library.infer_schema import infer_schema
 from ._library.libraries import Library, define, impl
 from ._library.libraries import _scoped_library as _scoped_library
@@ -172,15 +172,14 @@ def register_kernel(op: _Operator, device_types: str | Sequence[str] | None, fun
 
 def register_fake(op: _Operator, func: Any = None, /) -> Any:
     """Have a function make results of the right shape, strides and dtype from tensors on the device `meta`. A decorator
-    where `func` is left out.
-
-    Raises:
-        RuntimeError: there is no such custom operator.
+    where `func` is left out. An operator that is not defined yet, named by a text, has the function when it is.
     """
-    definition = _definition(op)
 
     def decorate(function: Any) -> Any:
-        definition.fake = function
+        if isinstance(op, str) and "::" in op and op not in definitions:
+            waiting_fakes[op] = function
+        else:
+            _definition(op).fake = function
         return function
 
     return decorate if func is None else decorate(func)

@@ -57,8 +57,15 @@ _OTHER_NAMES = {
     "x1": "input",
     "x2": "other",
     "_stacklevel": "stacklevel",
+    "split_size": "split_size_or_sections",
+    "split_sizes": "split_size_or_sections",
+    "tensor": "input",
+    "indices": "indices_or_sections",
+    "sections": "indices_or_sections",
+    "tensor_indices_or_sections": "indices_or_sections",
 }
-"""NumPy's names of arguments, which torch takes wherever it has such an argument, and torch's own of one."""
+"""NumPy's names of arguments, which torch takes wherever it has such an argument, torch's own of one, and those of its
+overloads that are one operator here. They count where an operator has no argument of the name itself."""
 
 
 # ---- bound arguments ----------------------------------------------------------------------------------------

@@ -29,6 +29,10 @@ RESERVED = (BUILTIN, "opweave", "prim")
 definitions: dict[str, Definition] = {}
 """By qualified name, with the overload where it has one."""
 
+waiting_fakes: dict[str, Callable[..., Any]] = {}
+"""Functions for the device `meta` of operators that are not defined yet, by qualified name. Libraries register them
+also where their compiled operators, which are for torch alone, could not be loaded."""
+
 
 class Definition:
     """An operator's schema, and what is registered for it."""
@@ -40,12 +44,12 @@ class Definition:
         self.schema = schema
         self.kernels: dict[str | None, Callable[..., Any]] = {}
         """By device type; None: for all that have none of their own."""
-        self.fake: Callable[..., Any] | None = None
         self.formula = Formula()
         self.decomposes = False
         """True if the kernel is made of other operators, which are recorded and seen instead."""
         name = schema.name
         self.qualified = f"{namespace}::{name}"
+        self.fake: Callable[..., Any] | None = waiting_fakes.pop(self.qualified, None)
         if self.qualified in definitions:
             definitions[self.qualified].forget()  # the last definition counts, as where a module is loaded again
         self.function = self._define()

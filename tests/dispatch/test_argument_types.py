@@ -121,3 +121,14 @@ def test_classes_of_others_are_named_with_their_module() -> None:
     for call, message in refused:
         with pytest.raises(TypeError, match=re.escape(message)):
             call()
+
+
+def test_arguments_have_the_names_of_each_overload_of_torch() -> None:
+    x = opweave.arange(4)
+    for got in (
+        x.split(split_size=2), opweave.split(tensor=x, split_size_or_sections=[2, 2]), x.tensor_split(sections=2),
+        opweave.tensor_split(x, indices=(2,)), opweave.tensor_split(x, tensor_indices_or_sections=opweave.tensor(2)),
+    ):  # fmt: skip
+        assert [part.tolist() for part in got] == [[0, 1], [2, 3]]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sections'"):
+        opweave.add(x, sections=2)

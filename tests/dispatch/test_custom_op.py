@@ -292,6 +292,12 @@ def test_libraries() -> None:
         library.Library("test_lib", "FOO")
 
 
+def test_a_fake_waits_for_its_operator() -> None:
+    library.register_fake("test_lib::later", opweave.empty_like)
+    library.define("test_lib::later", "(Tensor x) -> Tensor")
+    assert opweave.ops.test_lib.later(opweave.ones(2, device="meta")).shape == (2,)
+
+
 def test_a_library_takes_its_operators_with_it() -> None:
     lib = library.Library("test_gone", "DEF")
     lib.define("f(Tensor x) -> Tensor")

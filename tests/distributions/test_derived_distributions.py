@@ -123,3 +123,11 @@ def test_transforms_keep_pairs_under_the_name_that_derived_classes_use() -> None
     assert transform._cached_x_y == (x, y)
     assert transform.inv(y) is x
     assert isinstance(transform.inv, ts._InverseTransform)
+
+
+def test_modules_named_as_those_of_torch_have_what_these_import() -> None:
+    from opweave.distributions.multivariate_normal import Distribution
+
+    assert Distribution is ds.Distribution
+    with pytest.raises(ImportError, match="nothing"):
+        from opweave.distributions.multivariate_normal import nothing  # noqa: F401
