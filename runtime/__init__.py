@@ -110,7 +110,6 @@ _LAZY_NAMES = {
     "Tag": "_base.tags",
     "as_torch": "as_torch",
     "Event": "cpu",
-    "PyTorchFileReader": "serialization.archive_reader",
     "Stream": "cpu",
     "SymBool": "_symbolic",
     "SymFloat": "_symbolic",

@@ -5,10 +5,18 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import Any
 
+from .._base.refusals import refused_class
 from .._dispatch import profiling
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, Interval, events_of
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Interval", "profile", "record_function"]
+__all__ = [
+    "EventList", "FunctionEvent", "FunctionEventAvg", "Interval", "emit_itt", "emit_nvtx", "profile", "record_function",
+]  # fmt: skip
+
+emit_itt, emit_nvtx = (
+    refused_class(__name__, name, "its marks are for other tools; measure with profile()")
+    for name in ("emit_itt", "emit_nvtx")
+)
 
 
 class profile:  # noqa: N801 (PyTorch's name)

@@ -10,13 +10,10 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from .._base.refusals import refused_class
 from .checksums import checksum
 from .sources import Source
 
-__all__ = ["ArchiveReader", "Entry", "PyTorchFileReader"]
-
-PyTorchFileReader = refused_class(__package__.partition(".")[0], "PyTorchFileReader", "read files with opweave.load()")
+__all__ = ["ArchiveReader", "Entry"]
 
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")

@@ -63,3 +63,11 @@ def test_results_are_no_parameters() -> None:
     module.mask = opweave.zeros_like(parameter)
     module.register_buffer("mean", opweave.empty_like(parameter))
     assert (list(module.parameters()), list(module.state_dict())) == ([], ["mean"])
+
+
+def test_arguments_of_to_are_read_as_torch_reads_them() -> None:
+    parse: Any = opweave.nn.functional._parse_to
+    float64 = opweave.float64
+    assert parse("cpu", float64, True) == (opweave.device("cpu"), float64, True, None)
+    order = opweave.channels_last
+    assert parse(opweave.ones(1), memory_format=order)[1:] == (opweave.float32, False, order)

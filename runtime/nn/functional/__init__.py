@@ -39,6 +39,7 @@ from .products import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .tables import *  # noqa: F403
+from .to_arguments import _parse_to as _parse_to
 
 __all__ += activation.__all__
 __all__ += attention.__all__

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import compiler
 from ..._autograd.grad_mode import no_grad
-from ..._base.devices import device as device_type
-from ..._base.dtypes import EXPORTS, dtype
-from ..._base.types import memory_format as memory_format_type
-from ..._tensor.tensor import Tensor
+from ..._base.dtypes import EXPORTS
+from ..functional.to_arguments import _parse_to
 from ..parameter import Parameter, is_lazy
 from ._calls import Calls
 from ._global_hooks import *  # noqa: F403
@@ -136,7 +134,7 @@ class Module(Calls, Members, State):
         Raises:
             TypeError: the dtype is neither floating nor complex.
         """
-        device, kind, non_blocking, order = _conversion(*args, **kwargs)
+        device, kind, non_blocking, order = _parse_to(*args, **kwargs)
         if kind is not None and not (kind.is_floating_point or kind.is_complex):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={kind}")
 
@@ -254,31 +252,3 @@ class Module(Calls, Members, State):
         lacking = {name: value for name, value in fresh.__dict__.items() if name not in state and name[0] == "_"}
         self.__dict__.update(lacking)
         self.__dict__.update(state)
-
-
-def _conversion(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
-    """The arguments of `to` as device, dtype, non_blocking and memory format."""
-    found = {"device": kwargs.pop("device", None), "dtype": kwargs.pop("dtype", None)}
-    order, non_blocking = kwargs.pop("memory_format", None), kwargs.pop("non_blocking", False)
-    if "tensor" in kwargs:
-        args = (kwargs.pop("tensor"), *args)
-    if kwargs:
-        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    flags = []
-    for each in args:
-        if isinstance(each, Tensor):
-            found.update(device=each.device, dtype=each.dtype)
-        elif isinstance(each, dtype):
-            found["dtype"] = each
-        elif isinstance(each, (str, device_type)):
-            found["device"] = device_type(each) if isinstance(each, str) else each
-        elif isinstance(each, memory_format_type):
-            order = each
-        elif isinstance(each, bool):
-            flags.append(each)
-        elif each is not None:
-            raise TypeError(
-                "to() received an invalid combination of arguments: expected a device, a dtype, or a tensor, but got "
-                f"{type(each).__name__}"
-            )
-    return found["device"], found["dtype"], flags[0] if flags else non_blocking, order
