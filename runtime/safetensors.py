@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._base.devices import available
+from ._base.devices import available, has_values
 from ._base.dtypes import EXPORTS, dtype
 from ._base.handles import wrap
 from ._base.interchange import tensor_of_bytes
@@ -98,7 +98,7 @@ def _described(tensors: Any) -> dict[str, Any]:
                 "it a dense tensor before saving with `.to_dense()` but be aware this might make a much larger file "
                 "than needed."
             )
-        if tensor.is_meta or has_backend(tensor):
+        if not has_values(tensor) or has_backend(tensor):
             raise ValueError(f"Key `{name}` is invalid: the tensor has no elements in the memory of the CPU")
         if tensor.is_conj():
             raise ValueError(

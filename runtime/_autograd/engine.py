@@ -316,7 +316,7 @@ def _shown(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
 def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> Any:
     """The gradient in the shape and dtype of what it is the gradient of: sums over what was broadcast."""
     shape, code, has_no_values = expected
-    if grad.is_meta != has_no_values:
+    if (grad.device == META) != has_no_values:
         raise RuntimeError(
             f"Function {node.name()} returned an invalid gradient at index {index} - expected device "
             f"{META if has_no_values else CPU} but got {grad.device}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .devices import CPU, META, get_default_device, is_meta, on_device
+from .devices import CPU, META, get_default_device, has_values, on_device
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
 from .handles import wrap
@@ -71,7 +71,7 @@ def ends_of_sequence(name: str, start: Any, end: Any, dtype: Any) -> tuple[Any, 
 
 def _in_place_of(value: Any) -> Any:
     """The value, or a zero of its kind where neither it nor the sequence has elements."""
-    if not hasattr(value, "_h") or not is_meta(value) or get_default_device() is not META:
+    if not hasattr(value, "_h") or has_values(value) or get_default_device() is not META:
         return value
     return 0j if value.dtype.is_complex else 0
 

@@ -111,10 +111,10 @@ def available(value: Any) -> device:
     raise RuntimeError(f"device {str(given)!r} is not available: tensors of this build live on the CPU")
 
 
-def is_meta(tensor: Any) -> bool:
-    """True if the tensor has no elements."""
+def has_values(tensor: Any) -> bool:
+    """False of a tensor that is only described, whose elements nobody can read."""
     keys = lib.keys(tensor._h) & _DESCRIBED
-    return keys == _META or (keys != 0 and not keys & _WRAPPER and tensor.device is META)
+    return keys != _META and (keys == 0 or keys & _WRAPPER != 0 or tensor.device is not META)
 
 
 # ---- the device of new tensors ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .._C import ffi, lib
 from .._handle import TensorBase
 from .allocation import allocate
-from .devices import CPU, available, device, is_meta, on_device
+from .devices import CPU, available, device, has_values, on_device
 from .dtypes import EXPORTS
 from .errors import raise_pending
 from .type_names import type_name
@@ -94,7 +94,7 @@ class Generator:
             raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
         if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
             raise TypeError("RNG state must be a opweave.ByteTensor")
-        if is_meta(new_state):
+        if not has_values(new_state):
             raise RuntimeError("RNG state must be on the CPU, but got a tensor on the device meta, which has no values")
         # The core is asked, and not methods that a subclass may have replaced: an address is about to be read from.
         if not lib.flags(new_state._h) & _CONTIGUOUS:

@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from .._base.devices import META, device, is_meta, on_device
+from .._base.devices import device, has_values, on_device
 from .._base.handles import wrap
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
@@ -48,9 +48,9 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 def _moved(op: Op, values: Sequence[Any], where: device | None) -> Any:
     """The copy of a tensor on a device: elements go nowhere but to memory of the CPU, from there."""
-    if where is None or is_meta(values[0]) == (where is META):
+    if where is None or values[0].device == where:
         return invoke(op.function, tuple(values), None, NEW)
-    if where is not META:
+    if not has_values(values[0]):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     return with_keys(0, KEY_BITS["meta"], invoke, op.function, tuple(values), None, NEW)
 

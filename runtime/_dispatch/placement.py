@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .._base.devices import CPU, META, available, device, get_default_device, is_meta
+from .._base.devices import CPU, META, available, device, get_default_device
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
@@ -43,7 +43,8 @@ def _device_of(values: Sequence[Any], out: Any) -> device | None:
     """The device of tensors; None where there are none."""
     keys = keys_of(values, out)
     if keys & (KEY_BITS["sparse"] | KEY_BITS["wrapper"]):  # whose handles have no memory, wherever their values are
-        return META if any(map(is_meta, _tensors_of([*values, out]))) else CPU
+        devices = [tensor.device for tensor in _tensors_of([*values, out])]
+        return next((each for each in devices if each != CPU), CPU)
     if keys & KEY_BITS["meta"]:
         return META
     return CPU if out is not None or any(_is_of_tensors(value) for value in values) else None

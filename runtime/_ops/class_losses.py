@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .losses import reduced_loss
-from .values import holds, is_meta
+from .values import has_values, holds
 
 __all__ = [
     "check_classes",
@@ -68,7 +68,7 @@ def named_classes(input: Any, target: Any, ignore: int) -> tuple[Any, Any]:
     ignored = target == ignore
     counted = None if holds(~ignored.any(), False) else ~ignored
     places = target if counted is None else target.masked_fill(ignored, 0)
-    if places.numel() and not is_meta(places):
+    if places.numel() and has_values(places):
         count = input.size(class_dim(input))
         lowest, highest = places.amin().item(), places.amax().item()
         if lowest < 0 or highest >= count:

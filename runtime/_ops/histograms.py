@@ -13,7 +13,7 @@ from .._C import lib
 from .._dispatch.ops import ops
 from .._dispatch.store import cpp_name
 from .numpy_bridge import array_of, tensor_of
-from .values import check_values, is_meta
+from .values import check_values, has_values
 
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
@@ -66,7 +66,7 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
     if bins <= 0:
         raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
     given = None if low == high else (float(low), float(high))
-    if is_meta(tensor):
+    if not has_values(tensor):
         _bounds("opweave.histc: range of", None, given, 1)
         return tensor.new_empty((bins,))
     array = array_of(tensor.reshape(-1), wide=True)
@@ -82,7 +82,7 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
         raise TypeError("histogram(): argument 'range' excludes edges of bins: give their number, or no range")
     points = tensor.reshape(-1, 1)
     _check_points(points, None if weight is None else weight.reshape(-1))
-    array = None if is_meta(tensor) else array_of(points, wide=True)
+    array = array_of(points, wide=True) if has_values(tensor) else None
     (grid,) = _grid(points, array, [bins], range)
     if array is None:
         return tensor.new_empty((grid.numel() - 1,)), grid.clone()
@@ -129,7 +129,7 @@ def histogram_of_points(
         raise RuntimeError(f"{_NAME}input tensor should have at least 2 dimensions")
     _check_points(tensor, weight)
     points = tensor.reshape(-1, tensor.size(-1))
-    array = None if is_meta(tensor) else array_of(points, wide=True)
+    array = array_of(points, wide=True) if has_values(tensor) else None
     grid = _grid(points, array, bins, range)
     if array is None:
         return tensor.new_empty([each.numel() - 1 for each in grid]), tuple(each.clone() for each in grid)

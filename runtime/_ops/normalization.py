@@ -11,7 +11,7 @@ from .._base.dtypes import EXPORTS
 from .._base.finfo import finfo
 from .._base.warn import warn
 from .._dispatch.ops import ops
-from .values import is_meta, wide
+from .values import has_values, wide
 
 __all__ = [
     "beside",
@@ -51,7 +51,7 @@ def check_rows(indices: Any, table: Any) -> None:
         )
     if (
         indices.numel()
-        and not is_meta(indices)
+        and has_values(indices)
         and not 0 <= indices.amin().item() <= indices.amax().item() < table.size(0)
     ):
         raise IndexError("index out of range in self")

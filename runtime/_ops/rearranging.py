@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._base.devices import is_meta
+from .._base.devices import has_values
 from .._base.handles import integers
 from .._base.lazy_imports import load
 from .._base.shapes import wrap_dim
@@ -63,7 +63,7 @@ def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: i
             f"repeats.size(0) = {repeats.numel()} and input.size({dim}) = {size}"
         )
     _check_repeats(repeats)
-    if is_meta(repeats):
+    if not has_values(repeats):
         total = _known(output_size)
         return tensor.new_empty([*tensor.shape[:dim], total, *tensor.shape[dim + 1 :]] if tensor.ndim else [total])
     counts = _counts(repeats)
@@ -116,7 +116,7 @@ def _counts(repeats: Any) -> Any:
 def repeated_positions(repeats: Any, output_size: int | None) -> Any:
     """Return each position as often as its element says."""
     _check_repeats(repeats)
-    if is_meta(repeats):
+    if not has_values(repeats):
         return repeats.new_empty((_known(output_size),))
     counts = _counts(repeats)
     total = _total(counts)

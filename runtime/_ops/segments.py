@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
-from .values import is_meta, wide
+from .values import has_values, wide
 
 __all__ = ["reduced_segments", "segments_of"]
 
@@ -59,7 +59,7 @@ def segments_of(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any
     if name == "offsets" and not given.size(-1):
         raise RuntimeError("segment_reduce(): offsets should have at least 1 element along axis, but got 0")
     size = data.size(axis)
-    if is_meta(data) or is_meta(given):
+    if not has_values(data) or not has_values(given):
         number = given.size(-1) - (name == "offsets")
         rows = data.new_empty(data.shape[: axis + 1].numel(), dtype=EXPORTS["int64"])
         return Segments([*given.shape[:-1], number], rows, None, rows.new_empty(given.shape[:-1].numel() * number))

@@ -11,7 +11,7 @@ from .._base.shapes import wrap_dim
 from .._dispatch.ops import ops
 from .._handle import median
 from .numpy_bridge import array_of, tensor_of
-from .values import holds, is_meta
+from .values import has_values, holds
 
 __all__ = [
     "as_operand",
@@ -202,7 +202,7 @@ def insertion_indices(
     for tensor in (sequence, values):
         if tensor.is_complex():
             raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
-    if is_meta(values):
+    if not has_values(values):
         return values.new_empty(values.shape, dtype=EXPORTS["int32" if out_int32 else "int64"])
     order = None if sorter is None else array_of(sorter).copy()  # which no other thread overwrites after the check
     boundaries, wanted = array_of(sequence, wide=True), array_of(values, wide=True)
@@ -243,7 +243,7 @@ def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
     for tensor in (elements, test_elements):
         if tensor.is_complex():
             raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.scalar_name}")
-    if is_meta(elements):
+    if not has_values(elements):
         return elements.new_empty(elements.shape, dtype=EXPORTS["bool"])
     numpy = load("numpy")
     result = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)

@@ -9,7 +9,7 @@ from typing import Any
 from .._base.handles import exact_integer as exact_integer
 from .._base.shapes import wrap_dim
 from .._handle import multi_view as multi_view
-from .values import is_meta
+from .values import has_values
 
 __all__ = [
     "check_count",
@@ -84,7 +84,7 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
             raise RuntimeError(
                 f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {dtype.scalar_name}"
             )
-        if is_meta(indices_or_sections):
+        if not has_values(indices_or_sections):
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to be on cpu, but it's on meta")
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, (list, tuple)):

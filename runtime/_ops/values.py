@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.devices import is_meta as is_meta
+from .._base.devices import has_values as has_values
 from .._base.dtypes import EXPORTS
 from .._base.finfo import number_of_computation as number_of_computation
 from .._C import lib
@@ -13,8 +13,8 @@ from .._C import lib
 __all__ = [
     "check_values",
     "elements_of_storage",
+    "has_values",
     "holds",
-    "is_meta",
     "is_narrow",
     "number_of_computation",
     "per_dimension",
@@ -26,7 +26,7 @@ _NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 
 def holds(condition: Any, unknown: bool) -> bool:
     """Return the truth of a tensor with one element; `unknown` where it has no value."""
-    return unknown if is_meta(condition) else bool(condition)
+    return bool(condition) if has_values(condition) else unknown
 
 
 def elements_of_storage(tensor: Any) -> int:
@@ -47,7 +47,7 @@ def wide(tensor: Any) -> Any:
 
 def check_values(function: str, *tensors: Any) -> None:
     """Raise NotImplementedError where the shape of the result depends on values that a tensor does not have."""
-    if any(is_meta(tensor) for tensor in tensors):
+    if not all(map(has_values, tensors)):
         raise NotImplementedError(
             f"{function}(): the shape of this result depends on the values of a tensor, and tensors on the device meta "
             "have none"

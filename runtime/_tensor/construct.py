@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles, interchange
 from .._base.array_protocols import as_array
-from .._base.devices import META, available, device, get_default_device, is_meta
+from .._base.devices import available, device, get_default_device, has_values
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.handles import OVERFLOW
 from .._base.interchange import tensor_of_bytes
@@ -113,8 +113,8 @@ def asarray(
 
 def _moved(tensor: Any, named: device | None) -> TensorType:
     """The tensor on the device that is named, else on the default one, but where it has no elements to be moved."""
-    where = named or (META if is_meta(tensor) else get_default_device())
-    moved: TensorType = tensor if is_meta(tensor) == (where is META) else tensor.to(where)
+    where = named or (get_default_device() if has_values(tensor) else tensor.device)
+    moved: TensorType = tensor if tensor.device == where else tensor.to(where)
     return moved
 
 

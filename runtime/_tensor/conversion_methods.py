@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
-from .._base.devices import device, is_meta
+from .._base.devices import device, has_values
 from .._base.dtypes import QUANTIZED, dtype
 from .._base.errors import raise_pending
 from .._base.handles import shape_of, strides_of
@@ -53,7 +53,7 @@ class ConversionMethods:
     def __index__(self: Any) -> int:
         if lib.item_kind(self._h) in (0, 1, 3):
             return int(self.item())
-        if is_meta(self) and lib.numel(self._h) == 1 and self.dtype.is_integer:
+        if not has_values(self) and lib.numel(self._h) == 1 and self.dtype.is_integer:
             self.item()
         raise TypeError("only integer tensors of a single element can be converted to an index")
 
@@ -140,7 +140,7 @@ class ConversionMethods:
         return to_dlpack(lent, max_version is not None and max_version[0] >= 1, bool(copy))
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        if is_meta(self):
+        if not has_values(self):
             raise ValueError("Unknown device type meta for Dlpack")
         return 1, 0
 

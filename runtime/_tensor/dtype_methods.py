@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from .._base import handles
-from .._base.devices import META, available, device, is_meta
+from .._base.devices import available, device
 from .._base.dtypes import BY_CODE, OF_ELEMENTS, dtype
 from .._base.shown_name import qualified
 from .._base.type_names import type_name
@@ -89,7 +89,7 @@ class DtypeMethods(CastMethods):
         where, wanted, copy, order = _to_arguments(args, kwargs, self.dtype)
         if wanted is self.dtype:
             wanted = None
-        if where is not None and is_meta(self) != (where is META):
+        if where is not None and self.device != where:
             return ops._to_copy(self, dtype=wanted, device=where, memory_format=order)
         if not copy and wanted is None and memory_order("to", order) in (0, lib.suggested_order(self._h)):
             return self
@@ -105,7 +105,7 @@ class DtypeMethods(CastMethods):
         `dtype` is a dtype or the name of a type. Raises ValueError for another name.
         """
         if dtype is None:
-            where = "meta." if is_meta(self) else "quantized." if self.is_quantized else ""
+            where = "meta." if self.is_meta else "quantized." if self.is_quantized else ""
             return qualified(f"{where}{OF_ELEMENTS[lib.element_dtype(self._h)].scalar_name}Tensor")
         return self.to(_dtype_of_name(dtype))
 
@@ -129,7 +129,7 @@ class DtypeMethods(CastMethods):
 
     def pin_memory(self: Any, device: device | str | None = None) -> TensorType:
         """The elements where an accelerator reads them itself; raises RuntimeError, for there is none."""
-        if is_meta(self):
+        if self.is_meta:
             raise RuntimeError(f"cannot pin 'Meta{self.dtype.scalar_name}Type' only dense CPU tensors can be pinned")
         check_placement("pin_memory", pin_memory=True)
         return self

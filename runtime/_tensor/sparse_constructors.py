@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .._base.devices import has_values
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integers, type_name
 from .._base.tensor_class import Tensor
@@ -107,7 +108,7 @@ def _check_dense(name: str, *parts: Any) -> None:
 
 def _extents(places: Any) -> tuple[int, ...]:
     """The smallest sizes of sparse dimensions that coordinates lie in."""
-    if places.is_meta or not places.numel():
+    if not has_values(places) or not places.numel():
         return (0,) * int(places.size(0))
     for dim, low in enumerate(places.amin(1).tolist()):
         if low < 0:
@@ -188,7 +189,7 @@ def _inferred(layout: layout, starts: Any, places: Any, values: Any) -> tuple[in
     if starts.ndim < 1 or len(blocks) < 2:
         check_compressed(Compressed(layout, starts, places, values, ()))
     lines = starts.size(-1) - 1
-    extent = int(places.max()) + 1 if places.numel() and not places.is_meta else 0
+    extent = int(places.max()) + 1 if places.numel() and has_values(places) else 0
     rows, columns = (lines, extent) if layout in BY_ROWS else (extent, lines)
     dense = values.shape[batch + (3 if layout in BLOCKED else 1) :]
     return (*starts.shape[:batch], rows * blocks[0], columns * blocks[1], *dense)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.devices import CPU, has_values
 from .._base.dtypes import EXPORTS, get_default_dtype
 from .._base.types import sparse_coo
 from .printing import PrintOptions, append_suffixes, get_printoptions, history_suffixes, values_text
@@ -25,17 +26,17 @@ def sparse_text(t: Any, contents: str | None = None) -> str:
 
 def _part(name: str, t: Any, indent: int, options: PrintOptions) -> str:
     prefix = f"{name}=tensor("
-    text = "..." if t.is_meta else values_text(t, indent + len(prefix), options)
-    size = f", size={tuple(t.shape)}" if t.is_meta or not t.numel() else ""
+    text = values_text(t, indent + len(prefix), options) if has_values(t) else "..."
+    size = f", size={tuple(t.shape)}" if not (has_values(t) and t.numel()) else ""
     return f"{prefix}{text}{size})"
 
 
 def _suffixes(t: Any) -> list[str]:
     default = get_default_dtype()
     usual = (default, default.to_complex(), EXPORTS["int64"], EXPORTS["bool"])
-    parts = ["device='meta'"] if t.is_meta else []
+    parts = [] if t.device == CPU else [f"device='{t.device}'"]
     parts.append(f"size={tuple(t.shape)}")
-    if not t.is_meta:
+    if has_values(t):
         parts.append(f"nnz={t._nnz()}")
     if t.dtype not in usual:
         parts.append(f"dtype={t.dtype}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles
 from .._base.allocation import allocate
-from .._base.devices import CPU, available, is_meta, on_device
+from .._base.devices import CPU, available, has_values, on_device
 from .._base.devices import device as device_class
 from .._base.dtypes import EXPORTS, OF_ELEMENTS, get_default_dtype
 from .._base.dtypes import dtype as dtype_class
@@ -73,7 +73,7 @@ class AnyStorage(StorageFacts):
         return element in self.tolist()
 
     def _check_elements(self) -> None:
-        if is_meta(self._elements):
+        if not has_values(self._elements):
             raise NotImplementedError("Not available for 'meta' device type")
 
     def __getitem__(self, index: Any) -> Any:
@@ -180,7 +180,7 @@ class AnyStorage(StorageFacts):
         return reduced(self, protocol)
 
     def __repr__(self) -> str:
-        lines = ["..."] if is_meta(self._elements) else [f" {value}" for value in self.tolist()]
+        lines = [f" {value}" for value in self.tolist()] if has_values(self._elements) else ["..."]
         return "\n".join([*lines, f"[{self._title()} of size {len(self)}]"])
 
 

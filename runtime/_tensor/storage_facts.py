@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .._base.devices import CPU, META, available, is_meta
+from .._base.devices import available
 from .._base.devices import device as device_class
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import take_pending
@@ -35,7 +35,8 @@ class StorageFacts:
     @property
     def device(self) -> device_class:
         """The device of the memory."""
-        return META if is_meta(self._elements) else CPU
+        where: device_class = self._elements.device
+        return where
 
     def get_device(self) -> int | None:
         """Return the index of the device: None, as neither the CPU nor `meta` has one."""

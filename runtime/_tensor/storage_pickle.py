@@ -6,7 +6,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from .._base.allocation import allocate
-from .._base.devices import META, is_meta, on_device
+from .._base.devices import META, has_values, on_device
 from .._base.dtypes import dtype
 from .._base.handles import address_of, wrap
 from .._base.interchange import tensor_of_bytes
@@ -21,7 +21,7 @@ __all__ = ["memory_of", "reduced"]
 def reduced(storage: AnyStorage, protocol: int) -> tuple[Any, ...]:
     """What pickles have for a storage."""
     data: Any
-    if is_meta(storage._elements):
+    if not has_values(storage._elements):
         data = len(storage)
     elif protocol >= 5:
         data = PickleBuffer(memory_of(storage))  # which may go its own way, without a copy
@@ -32,7 +32,7 @@ def reduced(storage: AnyStorage, protocol: int) -> tuple[Any, ...]:
 
 def memory_of(storage: AnyStorage) -> memoryview:
     """The memory of a storage as bytes, which keep it where it is. Raises NotImplementedError where there is none."""
-    if is_meta(storage._elements):
+    if not has_values(storage._elements):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     nbytes = storage.nbytes()
     if not nbytes:

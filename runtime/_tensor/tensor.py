@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _operators
 from .._base import handles
-from .._base.devices import CPU, META, device, is_meta
+from .._base.devices import CPU, META, device, has_values
 from .._base.dtypes import OF_ELEMENTS, dtype
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import adds_methods
@@ -105,12 +105,12 @@ class Tensor(
     @property
     def is_meta(self) -> bool:
         """True if the tensor has a dtype, a shape and strides, but no elements."""
-        return is_meta(self)
+        return self.device == META
 
     @property
     def is_cpu(self) -> bool:
         """True if the memory is that of the CPU."""
-        return not is_meta(self)
+        return self.device == CPU
 
     @property
     def is_quantized(self) -> bool:
@@ -276,7 +276,7 @@ class Tensor(
         return tensor_text(self, default_dtype_name=get_default_dtype().name, contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
-        if not lib.ndim(self._h) and type(self) is Tensor and not is_meta(self):
+        if not lib.ndim(self._h) and type(self) is Tensor and has_values(self):
             return format(self.item(), spec)
         return object.__format__(self, spec)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._autograd.grad_mode import no_grad
 from .._base.allocation import allocate
-from .._base.devices import CPU, META, available, is_meta, on_device
+from .._base.devices import CPU, META, available, has_values, on_device
 from .._base.dtypes import dtype as dtype_class
 from .._base.dtypes import get_default_dtype
 from .._base.errors import raise_pending
@@ -167,7 +167,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     """What makes the same tensor of its attributes."""
     handle = tensor._h
     geometry = tuple(shape_of(handle)), tuple(strides_of(handle)), lib.storage_offset(handle)
-    where = META if is_meta(tensor) else CPU
+    where = CPU if has_values(tensor) else META
     arguments = (type(tensor), tensor.dtype, *geometry, tensor._wrapper_layout, where, tensor.requires_grad)
     state = getattr(tensor, "__dict__", None)
     return (_rebuild_wrapper, arguments, state) if state else (_rebuild_wrapper, arguments)

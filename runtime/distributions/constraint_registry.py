@@ -22,9 +22,7 @@ class ConstraintRegistry:
             return lambda made: self.register(constraint, made)
         kind = constraint if isinstance(constraint, type) else type(constraint)
         if not issubclass(kind, constraints.Constraint):
-            raise TypeError(
-                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}"
-            )
+            raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")
         self._registry[kind] = factory
         return factory
 

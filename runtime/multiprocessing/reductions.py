@@ -6,7 +6,7 @@ from collections.abc import Callable
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
-from .._base.devices import is_meta
+from .._base.devices import has_values
 from .._tensor.shared_memory import from_descriptor, from_name, mapping_of, named_bytes, shared_bytes
 from .._tensor.sharing import move, shared_copy
 from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage
@@ -59,14 +59,14 @@ def reduce_tensor(tensor: Any) -> Any:
             "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor before "
             "serializing (e.g., putting it on the queue)."
         )
-    if not is_meta(tensor):
+    if has_values(tensor):
         move(tensor, _MAKERS[_strategy])  # else what is sent is a copy
     return tensor.__reduce_ex__(2)
 
 
 def reduce_storage(storage: AnyStorage) -> Any:
     """A storage, as what leads to its memory."""
-    if is_meta(storage._elements) or not storage.nbytes():
+    if not has_values(storage._elements) or not storage.nbytes():
         return storage.__reduce_ex__(2)
     mapping = mapping_of(storage)
     if mapping is None or (mapping.address, mapping.nbytes) != (storage.data_ptr(), storage.nbytes()):

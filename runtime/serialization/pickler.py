@@ -12,7 +12,7 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import Any
 
-from .._base.devices import is_meta
+from .._base.devices import has_values
 from .._base.dtypes import BY_CODE, EXPORTS
 from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
@@ -166,7 +166,7 @@ def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     requires_grad = tensor.requires_grad
     if requires_grad:
         warn_if_has_hooks(tensor)
-    if is_meta(tensor) and not has_backend(tensor):
+    if not has_values(tensor) and not has_backend(tensor):
         return rebuild.rebuild_meta_tensor_no_storage, (dtype, sizes, strides, requires_grad)
     if tensor.is_quantized:
         geometry = storage_of(tensor), lib.storage_offset(handle), sizes, strides

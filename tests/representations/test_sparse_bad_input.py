@@ -277,5 +277,5 @@ def test_parts_are_not_overwritten():
         torch.diagonal_scatter(x, torch.ones(3).to_sparse())
     with pytest.raises(NotImplementedError, match="along sparse and dense ones"):
         torch.ones(2, 3, 3).to_sparse(2).diagonal(0, 1, 2)
-    with pytest.raises(NotImplementedError, match=r"^fill\(\) is not implemented for tensors of layout sparse_coo"):
+    with pytest.raises(NotImplementedError, match=r"^fill_\(\) is not implemented for tensors of layout sparse_coo"):
         torch.fill(x, 1.0)

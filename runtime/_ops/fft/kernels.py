@@ -15,7 +15,7 @@ from ..._base.lazy_imports import load
 from ..._base.shapes import packed_strides
 from ..._C import lib
 from ..numpy_bridge import array_of
-from ..values import is_meta
+from ..values import has_values
 from .thread_affinity import keep_off_this_core
 
 __all__ = ["complex_transform", "hermitian_transform", "real_transform"]
@@ -43,7 +43,7 @@ def complex_transform(tensor: Any, dims: Sequence[int], normalization: int, forw
         return tensor.clone()
     dims = _slowest_first(tensor, dims)
     result = _allocated(tensor, tensor.shape, dims, tensor.dtype)
-    if result.numel() and not is_meta(result):
+    if result.numel() and has_values(result):
         _library().c2c(
             array_of(tensor),
             axes=dims,
@@ -66,7 +66,7 @@ def real_transform(tensor: Any, dims: Sequence[int], normalization: int, oneside
     if onesided:
         shape[last] = count
     result = _allocated(tensor, shape, [*others, last], tensor.dtype.to_complex())
-    if not result.numel() or is_meta(result):
+    if not result.numel() or not has_values(result):
         return result
     library, threads, source, target = _library(), _threads(tensor), array_of(tensor), array_of(result)
     if onesided:
@@ -88,7 +88,7 @@ def hermitian_transform(tensor: Any, dims: Sequence[int], normalization: int, si
     shape = list(tensor.shape)
     shape[last] = size
     result = _allocated(tensor, shape, [last], tensor.dtype.to_real())
-    if result.numel() and not is_meta(result):
+    if result.numel() and has_values(result):
         _library().c2r(
             array_of(tensor),
             axes=[last],

@@ -9,7 +9,7 @@ from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
 from ..._base.shapes import common_shape
 from ..._handle import needs_grad
-from ..values import is_meta
+from ..values import has_values
 
 __all__ = [
     "batches_of_one_shape",
@@ -144,7 +144,7 @@ _NOT_FINITE = "The algorithm failed to converge because the input matrix contain
 def raise_failure(function: str, kind: str, info: Any, single: bool) -> None:
     """Raise what LAPACK's codes `info` mean, for the first matrix whose code is not zero. `kind` is what failed, and
     `single` says that `info` is about one matrix rather than a batch."""
-    if is_meta(info) or not (info.any() if info.ndim else info.item()):
+    if not has_values(info) or not (info.any() if info.ndim else info.item()):
         return
     codes = info.flatten().tolist()
     index = next(index for index, code in enumerate(codes) if code)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._base.finfo import finfo
 from ..numpy_bridge import dtypes
-from ..values import is_meta
+from ..values import has_values
 
 __all__ = ["matrix_exponential"]
 
@@ -39,7 +39,7 @@ def matrix_exponential(A: Any) -> Any:
     if n <= 1 or not A.numel():
         return A.exp()
     matrices = A.reshape((-1, n, n)).contiguous()
-    norms = [0.0] if is_meta(A) else matrices.abs().sum(-2).amax(-1).tolist()
+    norms = matrices.abs().sum(-2).amax(-1).tolist() if has_values(A) else [0.0]
     bounds = _LARGEST[4 if finfo(A.dtype).bits <= 32 else 8]
     largest = max(norm if math.isfinite(norm) else math.inf for norm in norms)
     degree = next((degree for degree, bound in zip(_DEGREES, bounds, strict=True) if largest <= bound), _DEGREES[-1])

@@ -10,7 +10,7 @@ from ..._base.finfo import finfo
 from ..._base.promotion import promote_types
 from ..._base.shapes import wrap_dim
 from ..._dispatch.ops import ops
-from ..values import holds, is_meta, wide
+from ..values import has_values, holds, wide
 from .checks import check_floating, check_matrix, default_tolerance
 
 __all__ = [
@@ -113,7 +113,7 @@ def factor_for_squares(*tensors: Any) -> float:
     """Return a power of two by which these tensors must be scaled so that sums of squares stay in range; nearly always
     1.
     """
-    if is_meta(tensors[0]):
+    if not has_values(tensors[0]):
         return 1.0
     most, least = (max(float(value.item()) for value in each) for each in zip(*map(_bounds, tensors), strict=True))
     largest, limits = max(most, least), finfo(tensors[0].dtype)

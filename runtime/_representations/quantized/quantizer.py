@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..._base.devices import CPU
+from ..._base.devices import CPU, has_values
 from ..._base.dtypes import EXPORTS, dtype
 from ..._base.types import per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine, qscheme
 from ..._dispatch.ops import ops
@@ -163,11 +163,11 @@ def per_channel(function: str, scales: Any, zero_points: Any, axis: int, shape: 
         )
     if len(scales) != shape[axis]:
         raise RuntimeError(f"length of scales must equal to channel, expected {shape[axis]} got, {len(scales)}")
-    for scale in () if scales.is_meta else scales.tolist():
+    for scale in scales.tolist() if has_values(scales) else ():
         _check_scale(function, scale)
     if zero_points.is_floating_point():
         return PerChannel(_own(scales, _FLOAT32), _own(zero_points, _FLOAT32), axis)
-    for zero_point in () if zero_points.is_meta else zero_points.tolist():
+    for zero_point in zero_points.tolist() if has_values(zero_points) else ():
         _check_zero_point(function, zero_point, of)
     return PerChannel(_own(scales, _FLOAT64), _own(zero_points, _INT64), axis)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
 from ..._base.types import layout as layout_class
 from .kernels import linear
@@ -68,7 +69,7 @@ def check_coordinate_shapes(indices: Any, values: Any, size: Sequence[int] | Non
 def check_coordinates(found: Coordinates) -> None:
     """Are all indices inside, and sorted where the tensor is to be coalesced?"""
     check_size(found.size)
-    if found.indices.is_meta or not found.nnz:
+    if not has_values(found.indices) or not found.nnz:
         return
     lows, highs = found.indices.amin(1).tolist(), found.indices.amax(1).tolist()
     for dim, (low, high) in enumerate(zip(lows, highs, strict=True)):
@@ -156,7 +157,7 @@ def _check_blocks(found: Compressed, batch: int) -> None:
 def check_compressed(found: Compressed) -> None:
     """Do the starts count up from 0 to nnz, and are the places of each row sorted, distinct and inside?"""
     check_compressed_shapes(found)
-    if found.starts.is_meta:
+    if not has_values(found.starts):
         return
     starts_name, places_name = found.names
     starts, places, nnz = found.starts, found.places, found.nnz

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..._base.devices import is_meta
+from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
 from ..._dispatch.ops import ops
 from ..._handle import needs_grad
@@ -33,7 +33,7 @@ def linear(indices: Any, sizes: Sequence[int]) -> Any:
     coordinates outside."""
     if not sizes or not indices.size(1):
         return ops.zeros(indices.size(1), dtype=_INT64, device=indices.device)
-    if not is_meta(indices):
+    if has_values(indices):
         for dim, (size, low, high) in enumerate(
             zip(sizes, indices.amin(1).tolist(), indices.amax(1).tolist(), strict=True)
         ):
@@ -63,7 +63,7 @@ def coo_sorted(indices: Any, sizes: Sequence[int]) -> tuple[Any, Any, Any]:
     stand; the places that occur; and where in the order each of them starts, and its end."""
     places = linear(indices, sizes)
     count = places.size(0)
-    if is_meta(places):
+    if not has_values(places):
         return places, places, ops.empty(count + 1, dtype=_INT64, device=places.device)
     steps = places.diff()
     order = ops.arange(count, dtype=_INT64)
@@ -80,7 +80,7 @@ def sum_parts(values: Any, order: Any, starts: Any) -> Any:
     dtype, count = values.dtype, starts.size(0) - 1
     if dtype is EXPORTS["bool"]:
         return sum_parts(values.to(EXPORTS["int32"]), order, starts) > 0
-    if needs_grad(values) or is_meta(values):
+    if needs_grad(values) or not has_values(values):
         parts = expand(starts, order.size(0))
         zeros = ops.zeros((count, *values.shape[1:]), dtype=dtype, device=values.device)
         return zeros.index_add(0, parts, values.index_select(0, order))
@@ -95,7 +95,7 @@ def sum_parts(values: Any, order: Any, starts: Any) -> Any:
 def compress(rows: Any, count: int) -> Any:
     """Where each of `count` rows starts in a sorted list of rows, and its end."""
     starts = ops.arange(count + 1, dtype=_INT64, device=rows.device)
-    if is_meta(rows):
+    if not has_values(rows):
         return starts
     return ops.searchsorted(rows.to(_INT64), starts)
 
@@ -104,7 +104,7 @@ def lengths(starts: Any, count: int) -> Any:
     """How many of `count` elements each row has. Raises IndexError where the starts do not count up from 0 to that."""
     starts = starts.to(_INT64)
     found = starts.diff()
-    if not is_meta(starts) and starts.numel():
+    if has_values(starts) and starts.numel():
         first, last, least = int(starts[0]), int(starts[-1]), int(found.min()) if found.numel() else 0
         if first or last != count or least < 0:
             raise IndexError(
@@ -116,7 +116,7 @@ def lengths(starts: Any, count: int) -> Any:
 
 def expand(starts: Any, count: int) -> Any:
     """The row of each of `count` elements, given where the rows start."""
-    if is_meta(starts):
+    if not has_values(starts):
         return ops.empty(count, dtype=_INT64, device=starts.device)
     return ops.arange(starts.size(0) - 1, dtype=_INT64).repeat_interleave(lengths(starts, count))
 

@@ -120,17 +120,18 @@ class SparseTensor(Tensor):  # type: ignore[misc]
     @property
     def device(self) -> device:
         """The device of the values."""
-        return META if self._sparse.values.is_meta else CPU
+        where: device = self._sparse.values.device
+        return where
 
     @property
     def is_meta(self) -> bool:
         """True if the values have no memory."""
-        return bool(self._sparse.values.is_meta)
+        return self.device == META
 
     @property
     def is_cpu(self) -> bool:
         """True if the values are in the memory of the CPU."""
-        return not self._sparse.values.is_meta
+        return self.device == CPU
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec)

@@ -9,7 +9,7 @@ from ... import _operators as ops
 from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._ops.normalization import check_rows, padding_row
-from ..._ops.values import is_meta
+from ..._ops.values import has_values
 
 __all__: list[str] = []
 
@@ -126,7 +126,7 @@ def bags(
     owners, factors = all_owners, None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if padding_idx is not None:
         padding_idx = padding_row(padding_idx, weight.size(0))
-    if padding_idx is not None and not is_meta(places):
+    if padding_idx is not None and has_values(places):
         kept = places != padding_idx
         places, owners = places.masked_select(kept), owners.masked_select(kept)
         factors = None if factors is None else factors.masked_select(kept)
@@ -142,7 +142,7 @@ def _owners(input: Any, offsets: Any, include_last: bool) -> tuple[int, Any]:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     if offsets.dim() != 1:
         raise ValueError("offsets has to be a 1D Tensor")
-    if is_meta(offsets):
+    if not has_values(offsets):
         return offsets.size(0) - include_last, offsets.new_empty(input.shape, dtype=EXPORTS["int64"])
     starts = offsets.tolist()
     if include_last and not starts:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional, _operators
+from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
 from ..._base.types import contiguous_format
 from ..._ops.memory_formats import keeps_memory_format, suggested_format
@@ -281,7 +282,7 @@ def _merged(index: Tensor, weight: Tensor) -> Tensor:
 def _fixed_point(weight: Tensor) -> tuple[Tensor, int]:
     """Factors as integers of 16 bits, with as many binary places as the largest has room for; torch's kernels for uint8
     round them so."""
-    largest = 0.0 if weight.is_meta else float(weight.max())
+    largest = float(weight.max()) if has_values(weight) else 0.0
     places = next((each for each in range(22) if int(0.5 + largest * 2 ** (each + 1)) >= 2**15), 22)
     return (weight * 2**places + 0.5 * weight.sign()).trunc(), places
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _operators as ops
+from ..._base.devices import has_values
 from ..._base.warn import warn
 from ..._dispatch.autocast import autocasts
 from ..._ops.losses import reduced_loss, reduction_word
@@ -124,7 +125,7 @@ def gaussian_nll_loss(
                 raise ValueError(f"var is of incorrect size: {list(var.size())} for input of {list(input.size())}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    if not var.is_meta and bool((var < 0).any()):
+    if has_values(var) and bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
     var = var + (var.detach().clamp(min=eps) - var.detach())
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._autograd.grad_mode import no_grad
 from ..._autograd.node import RemovableHandle
+from ..._base.devices import has_values
 from ..._base.tensor_class import Tensor
 from ..._base.warn import warn
 from ..parameter import Parameter, is_lazy
@@ -211,7 +212,7 @@ class State:
                     f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in "
                     f"current model is {tensor.shape}."
                 )
-            if tensor.is_meta and not value.is_meta and not assign:
+            if not has_values(tensor) and has_values(value) and not assign:
                 warn(
                     f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
                     "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
 from ..._operators import empty
@@ -93,7 +94,7 @@ class _NormBase(_Affine):
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             # States of the first form have no count.
             own = self.num_batches_tracked
-            state_dict[key] = own if own is not None and not own.is_meta else tensor(0, dtype=EXPORTS["int64"])
+            state_dict[key] = own if own is not None and has_values(own) else tensor(0, dtype=EXPORTS["int64"])
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:

@@ -107,7 +107,7 @@ class Module(Calls, Members, State):
                 changed_grad = None if grad is None else fn(grad)
             if is_lazy(parameter):
                 self._parameters[name] = changed
-            elif changed.is_meta == parameter.is_meta:
+            elif changed.device == parameter.device:
                 parameter.data = changed
             else:
                 parameter = Parameter(changed, parameter.requires_grad)
