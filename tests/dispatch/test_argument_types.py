@@ -132,3 +132,17 @@ def test_arguments_have_the_names_of_each_overload_of_torch() -> None:
         assert [part.tolist() for part in got] == [[0, 1], [2, 3]]
     with pytest.raises(TypeError, match="unexpected keyword argument 'sections'"):
         opweave.add(x, sections=2)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "logsumexp", "var", "cumsum", "softmax"])
+def test_dimensions_of_numpy_in_gradients(name: str) -> None:
+    grads = []
+    for dim in (1, np.int64(1)):
+        x = opweave.arange(6.0).reshape(2, 3).requires_grad_()
+        getattr(x, name)(dim).square().sum().backward()
+        grads.append(x.grad)
+    assert opweave.equal(*grads)
+
+
+def test_layer_norm_takes_an_integer_of_numpy() -> None:
+    assert opweave.nn.LayerNorm(np.int64(3)).normalized_shape == (3,)

@@ -101,17 +101,22 @@ def as_tensor_like(value: Any, grad: Any) -> Any:
 # ---- reductions ----------------------------------------------------------------------------------------------
 
 
+def _is_of_all(dim: Any) -> bool:
+    """Does a reduction go over all dimensions? Integers of NumPy are not compared: with a tuple they are arrays."""
+    return dim is None or (isinstance(dim, (tuple, list)) and not dim)
+
+
 def dimensions(dim: Any, ndim: int) -> list[int]:
     """Return the dimensions that a reduction over `dim` reduced, in order and counted from the front."""
-    if dim is None or dim == () or dim == []:
+    if _is_of_all(dim):
         return list(range(ndim))
-    listed = [dim] if isinstance(dim, int) else dim
+    listed = dim if isinstance(dim, (tuple, list)) else [dim]
     return sorted(d % ndim if ndim else 0 for d in listed)
 
 
 def unreduce(grad: Any, shape: Sequence[int], dim: Any, keepdim: bool) -> Any:
     """Broadcast the gradient of a reduction's result, as a view, to the shape of its input."""
-    if not keepdim and shape and dim is not None and dim != () and dim != []:
+    if not keepdim and shape and not _is_of_all(dim):
         for d in dimensions(dim, len(shape)):
             grad = grad.unsqueeze(d)
     return grad.expand(shape)
@@ -136,7 +141,7 @@ def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -
     size = result.abs()
     if holds(((size >= finfo(result.dtype).tiny) & (size < float("inf"))).all(), True):
         return unreduce(grad * result, input.shape, dim, keepdim) / input
-    if dim is None or dim == () or dim == []:
+    if _is_of_all(dim):
         return (grad * product_of_others(input.reshape(-1), 0)).reshape(input.shape)
     (along,) = dimensions(dim, input.ndim)
     return unreduce(grad, input.shape, dim, keepdim) * (product_of_others(input, along) if input.ndim else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from ..._operators import empty
@@ -30,7 +31,7 @@ class _Affine(Module):
 
 
 def _shape(normalized_shape: Any) -> tuple[int, ...]:
-    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    return (int(normalized_shape),) if isinstance(normalized_shape, Integral) else tuple(normalized_shape)
 
 
 class LayerNorm(_Affine):
