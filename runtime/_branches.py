@@ -53,7 +53,9 @@ def _check(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> None:
         )
 
 
-def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Sequence[Any]) -> Any:
+def while_loop(
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Sequence[Any]
+) -> tuple[Any, ...]:
     """Return what `body_fn` makes of some values, again and again, as long as `cond_fn` says so.
 
     Gradients go through the steps that were made.
