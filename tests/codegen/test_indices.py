@@ -11,6 +11,7 @@ import pytest
 from codegen import library
 from codegen.check import indices
 from codegen.dtypes import FLOAT64, INT32
+from codegen.errors import CodegenError, render
 from codegen.model.compute import Compute
 from codegen.model.operator import Composite
 
@@ -166,8 +167,12 @@ def test_places_that_are_data(tmp_path: Path) -> None:
         body = f"size: {{'3 * n': 2}}\nvalue[3 * n]: {{sum: 'self[n]'}}\noutside: {{value: {rule}}}"
         assert computed(tmp_path, "Tensor self", body, {"self": SIGNAL}) == expected
     body = "size: {'3 * n': 2}\nvalue[3 * n]: {sum: 'self[n]'}"
-    with pytest.raises(indices.RefusedError, match="a place is outside"):
+    with pytest.raises(CodegenError) as caught:
         computed(tmp_path, "Tensor self", body, {"self": SIGNAL})
+    assert "the place '3 * n' cannot be proven to lie inside" in render(caught.value.diagnostics)
+    body = "size: {'index[n]': 2}\nvalue[index[n]]: {sum: 'self[n]'}"
+    with pytest.raises(indices.RefusedError, match="a place is outside"):
+        computed(tmp_path, "Tensor self, Tensor index", body, tensors)
 
 
 def test_names_take_variables_from_the_ranges_that_they_are_used_in(tmp_path: Path) -> None:
