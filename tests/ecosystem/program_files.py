@@ -45,7 +45,9 @@ def differences(got: Any, expected: Any, tolerance: float, path: str = "") -> It
         size = expected["size"]
         if got["shape"] != expected["shape"]:
             yield f"{path}: shape {got['shape']}, torch has {expected['shape']}"
-        elif not np.allclose(got["values"], expected["values"], rtol=tolerance, atol=tolerance * size, equal_nan=True):
+        elif not np.allclose(
+            got["values"], expected["values"], rtol=tolerance, atol=tolerance * np.nan_to_num(size), equal_nan=True
+        ):
             error = np.nanmax(np.abs(np.subtract(got["values"], expected["values"])))
             yield f"{path}: differs by {error:.2g} from values of {size:.2g}"
         elif not np.isclose(got["size"], size, rtol=tolerance, atol=1e-30, equal_nan=True):
