@@ -9,12 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .absent_modules import ABSENT, refused_name
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
 
 __all__ = ["MODULES", "submodule"]
 
@@ -98,12 +100,16 @@ class _Renamed(ModuleType):
         return sorted(ABSENT[own][1].split()) if own in ABSENT else dir(import_module(f".{MODULES[own]}", _PACKAGE))
 
 
-class _Finder(MetaPathFinder, Loader):
+class _Finder:
+    """A finder and a loader; their base classes would import all that resources and archives need."""
+
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
         package, _, name = fullname.partition(".")
         if package != _PACKAGE or name not in _NAMES:
             return None
-        return ModuleSpec(fullname, self, is_package=any(each.startswith(name + ".") for each in _NAMES))
+        return ModuleSpec(
+            fullname, cast("Loader", self), is_package=any(each.startswith(name + ".") for each in _NAMES)
+        )
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _Renamed(spec.name)
