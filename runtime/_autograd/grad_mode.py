@@ -7,11 +7,11 @@ before is restored by the core (core/python/modes.c), which Ctrl-C does not inte
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._base.contexts import context_decorator
 from .._base.keys import KEY_BITS
 from .._base.lazy_imports import load
 from .._base.type_names import wrong_type
@@ -39,40 +39,7 @@ class _Mode:
         return self._decorated(function)
 
     def _decorated(self, function: _Function) -> _Function:
-        if load("inspect").isgeneratorfunction(function):
-            return self._around_generator(function)  # type: ignore[no-any-return]
-
-        @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with self.clone():
-                return function(*args, **kwargs)
-
-        return wrapped  # type: ignore[return-value]
-
-    def _around_generator(self, function: Any) -> Any:
-        @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            generator = function(*args, **kwargs)
-            try:
-                with self.clone():
-                    value = next(generator)
-                while True:
-                    try:
-                        sent = yield value
-                    except GeneratorExit:
-                        with self.clone():
-                            generator.close()
-                        raise
-                    except BaseException as error:
-                        with self.clone():
-                            value = generator.throw(error)
-                    else:
-                        with self.clone():
-                            value = generator.send(sent)
-            except StopIteration as stop:
-                return stop.value
-
-        return wrapped
+        return context_decorator(self.clone, function)  # type: ignore[return-value]
 
     def clone(self) -> Any:
         return type(self)()
