@@ -16,6 +16,7 @@ from typing import Any
 from .._base.devices import CPU, META
 from .._base.dtypes import BY_CODE
 from .._base.keys import KEY_BITS
+from .._base.shapes import expands_to
 from .._base.types import contiguous_format
 from .._C import lib
 from .._dispatch import profiling
@@ -322,7 +323,7 @@ def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> 
             f"{META if has_no_values else CPU} but got {grad.device}"
         )
     if grad.shape != shape:
-        if not _expands_to(shape, grad.shape):
+        if not expands_to(shape, grad.shape):
             raise RuntimeError(
                 f"Function {node.name()} returned an invalid gradient at index {index} - got {list(grad.shape)} but "
                 f"expected shape compatible with {list(shape)}"
@@ -334,11 +335,6 @@ def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> 
             grad = grad.real
         grad = grad.to(dtype)
     return grad
-
-
-def _expands_to(shape: Any, wider: Any) -> bool:
-    extra = len(wider) - len(shape)
-    return extra >= 0 and all(n in (1, m) for n, m in zip(shape, wider[extra:], strict=True))
 
 
 def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "arange_length",
     "broadcast_shapes",
     "checked_shape",
+    "expands_to",
     "inclusive_range",
     "moved_dims",
     "permuted_strides",
@@ -44,6 +45,12 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
         if any(size < 0 for size in result):
             raise ValueError("Attempting to broadcast a dimension with negative length!")
     return Size(result)
+
+
+def expands_to(shape: Sequence[int], wider: Sequence[int]) -> bool:
+    """Return whether a tensor of the one shape expands to the other."""
+    extra = len(wider) - len(shape)
+    return extra >= 0 and all(n in (1, m) for n, m in zip(shape, wider[extra:], strict=True))
 
 
 def common_shape(left: Sequence[int], right: Sequence[int], refusal: str) -> list[int]:

@@ -1,15 +1,16 @@
-"""Which scores of attention are left out: functions of their indices, and blocks of which they leave out all or none.
-"""
+"""Which scores of attention are kept: functions of their indices, and lists of blocks kept wholly or in part."""
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import _operators as ops
 from ..._aten.layers import constant_pad_nd
 from ..._base.dtypes import EXPORTS
+from ..._base.shapes import expands_to
 from ..._tensor.construct import tensor
 from ..._tensor.tensor import Tensor
 
@@ -88,11 +89,8 @@ def create_mask(
     if not isinstance(kept, Tensor):
         kept = tensor(kept, device=device)
     kept = kept.bool()
-    fits = kept.dim() <= 4 and all(
-        size in (1, full) for size, full in zip(reversed(kept.shape), reversed(sizes), strict=False)
-    )
     last = tuple(size - 1 for size in sizes)
-    if not fits or (
+    if not expands_to(kept.shape, sizes) or (
         0 not in sizes
         and bool(kept.expand(sizes)[last]) != bool(mod_fn(*(tensor(each, dtype=EXPORTS["int32"]) for each in last)))
     ):
@@ -130,7 +128,7 @@ def create_block_mask(
     """
     if not callable(mask_mod):
         raise AssertionError(f"create_block_mask requires a callable mask_mod, but got {type(mask_mod)}")
-    block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+    block = _both(BLOCK_SIZE)
     kept = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     padded = constant_pad_nd(kept, [0, -KV_LEN % block[1], 0, -Q_LEN % block[0]])
     rows, columns = padded.shape[2] // block[0], padded.shape[3] // block[1]
@@ -139,6 +137,11 @@ def create_block_mask(
     partial = (counts > 0) & ~full if separate_full_blocks else counts > 0
     whole: tuple[Any, Any] = _listed(full) if separate_full_blocks else (None, None)
     return BlockMask.from_kv_blocks(*_listed(partial), *whole, block, mask_mod, (Q_LEN, KV_LEN))
+
+
+def _both(size: int | tuple[int, int]) -> tuple[int, int]:
+    """How many queries and keys make a block."""
+    return (size, size) if isinstance(size, int) else size
 
 
 def _listed(chosen: Any) -> tuple[Any, Any]:
@@ -214,7 +217,7 @@ class BlockMask:
         """
         if kv_indices.dim() < 2:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
-        block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+        block = _both(BLOCK_SIZE)
         if seq_lengths is None:
             rows, columns = kv_indices.shape[-2:]
             seq_lengths = (rows * block[0], columns * block[1])
@@ -262,10 +265,7 @@ class BlockMask:
 
     def numel(self) -> int:
         """Return how many scores there are."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
+        return math.prod(self.shape)
 
     def sparsity(self) -> float:
         """Return how many scores are in blocks that are left out, in percent."""

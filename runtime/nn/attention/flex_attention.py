@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 from ... import _operators as ops
 from ..._autograd.grad_mode import no_grad
 from ..._base.dtypes import EXPORTS
+from ..._base.shapes import expands_to
 from ..._tensor.construct import tensor
 from ..._tensor.tensor import Tensor
 from .block_mask import DEFAULT_BLOCK_SIZE as DEFAULT_BLOCK_SIZE
@@ -156,10 +157,7 @@ def _check_changed(score_mod: ScoreMod, scores: Any, changed: Any) -> None:
     with no_grad():
         last = tuple(size - 1 for size in scores.shape)
         alone = score_mod(scores[last], *(tensor(place, dtype=EXPORTS["int32"]) for place in last))
-        fits = len(changed.shape) <= 4 and all(
-            size in (1, full) for size, full in zip(reversed(changed.shape), reversed(scores.shape), strict=False)
-        )
-        if not fits or not ops.allclose(
+        if not expands_to(changed.shape, scores.shape) or not ops.allclose(
             changed.expand(scores.shape)[last].double(), alone.double(), rtol=1e-3, atol=1e-5, equal_nan=True
         ):
             raise ValueError(
