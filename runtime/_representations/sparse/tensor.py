@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, NoReturn
 
 from ..._base.allocation import allocate
-from ..._base.devices import CPU, META, device, on_device
+from ..._base.devices import META, device, on_device
 from ..._base.errors import raise_pending
 from ..._base.handles import type_name
 from ..._base.keys import KEY_BITS
@@ -122,16 +122,6 @@ class SparseTensor(Tensor):  # type: ignore[misc]
         """The device of the values."""
         where: device = self._sparse.values.device
         return where
-
-    @property
-    def is_meta(self) -> bool:
-        """True if the values have no memory."""
-        return self.device == META
-
-    @property
-    def is_cpu(self) -> bool:
-        """True if the values are in the memory of the CPU."""
-        return self.device == CPU
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec)
