@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import prod
 
 from ...dtypes import BOOL, DType
@@ -193,7 +194,7 @@ class Loops(Inside):
         is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
         if is_known or bounds.name in self.body.ragged or bounds == self.lane_range:
             return
-        if not self._runs_along(bounds.name, group) or contraction(self.body) is not None:
+        if not self._runs_along(bounds.name, group) or self._is_product:
             return
         if any(each.reduction in POSITIONS for each in group.values()):
             return  # which count the steps
@@ -217,6 +218,11 @@ class Loops(Inside):
                     greatest = f"{greatest} + ow_greatest({step}, 0, n - 1)"
                 factor = self._integer(each.affine.factor(bounds.name))
                 yield factor, least, greatest, f"size_{read.tensor}_{dim}"
+
+    @cached_property
+    def _is_product(self) -> bool:
+        """Is the result computed by products of matrices where that is quicker?"""
+        return contraction(self.body) is not None
 
     def _runs_along(self, name: str, group: Mapping[str, Fold]) -> bool:
         """Is a variable itself the index of a dimension of what is read?"""
