@@ -19,8 +19,8 @@ __all__ = ["state_for_torch"]
 
 def _of_convolution(module: Any) -> Iterator[tuple[str, Any]]:
     yield "transposed", module.transposed
-    yield "output_padding", (0,) * module._dims
-    yield "_reversed_padding_repeated_twice", module._margins()
+    yield "output_padding", (0,) * module._ow_dims
+    yield "_reversed_padding_repeated_twice", module._ow_margins()
 
 
 def _of_recurrent(module: Any) -> Iterator[tuple[str, Any]]:

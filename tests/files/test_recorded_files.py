@@ -112,6 +112,29 @@ def test_whole_modules_need_trust() -> None:
     assert ow.serialization.get_safe_globals() == []
 
 
+@pytest.mark.parametrize(
+    "module",
+    [
+        ow.nn.Conv2d(1, 2, 3, padding=1),
+        ow.nn.ConvTranspose1d(2, 1, 3),
+        ow.nn.LSTM(2, 3),
+        ow.nn.MultiheadAttention(4, 2),
+        ow.nn.PairwiseDistance(),
+        ow.nn.TransformerEncoderLayer(4, 2),
+        ow.nn.Upsample(scale_factor=2),
+    ],
+    ids=lambda module: type(module).__name__,
+)
+def test_whole_modules_are_written(module: ow.nn.Module) -> None:
+    """With the attributes that torch's have besides, which are computed for the file."""
+    file = io.BytesIO()
+    ow.save(module, file)
+    file.seek(0)
+    found = ow.load(file, weights_only=False)
+    assert str(found) == str(module)
+    assert list(found.state_dict()) == list(module.state_dict())
+
+
 def test_programs_are_recognized() -> None:
     for weights_only in (True, False):
         with pytest.raises(RuntimeError, match="TorchScript archive"):
