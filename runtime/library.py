@@ -15,15 +15,19 @@ result of the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar
 
+from ._base import devices
+from ._base.registered_device import Device
 from ._base.tensor_class import Tensor
 from ._C import lib
 from ._dispatch import dispatcher
-from ._dispatch.dispatcher import Handler, redispatch
-from ._dispatch.infer import infer
+from ._dispatch.cpu_fallback import cpu_fallback
+from ._dispatch.dispatcher import Handler, new_key, redispatch
+from ._dispatch.infer import infer, make_results
 from ._dispatch.op import INPLACE, NEW, OUT, Op
 from ._dispatch.ops import ops
 from ._dispatch.overloads import OpOverload
@@ -41,18 +45,23 @@ __all__ = [
     "NEW",
     "OUT",
     "CustomOpDef",
+    "Device",
     "Library",
     "OpCheckError",
     "add_key",
+    "cpu_fallback",
     "custom_op",
     "define",
     "impl",
     "infer",
     "infer_schema",
+    "make_results",
+    "new_key",
     "opcheck",
     "redispatch",
     "register",
     "register_autograd",
+    "register_device",
     "register_fake",
     "register_fallback",
     "register_kernel",
@@ -68,7 +77,7 @@ def register(operator: _Operator, key: str) -> Callable[[_Function], _Function]:
     Args:
         operator (str): the name of an operator of ops.yaml, such as `"add"` or `"linalg_qr"`; `"add_"` is the same one.
             Or that of a custom operator, such as `"mylib::f"`, or what `opweave.ops` or `custom_op` has given.
-        key (str): `"subclass"`, `"autograd"`, `"named"`, `"sparse"`, `"quantized"`, `"cuda"` or `"meta"`.
+        key (str): one of the table in docs/dispatch.md, the name of a registered device, or what `new_key` has added.
 
     A call raises TypeError, which names the function, if it returns what the schema does not allow.
 
@@ -105,6 +114,20 @@ def register_fallback(key: str, *, composites: bool = False) -> Callable[[_Funct
     return decorate
 
 
+def register_device(device: Device) -> None:
+    """Add a kind of device: tensors can be made on it and moved to it, and have a dispatch key of its name.
+
+    Views, moves and `empty` need nothing else. What computes is registered for the key, or `cpu_fallback` is:
+    `register_fallback(device.name)(cpu_fallback)`.
+
+    Raises:
+        ValueError: the name is no identifier or is taken; there are less than 1 or more than 256 devices.
+        RuntimeError: there are 8 kinds of devices already.
+    """
+    devices.register(device)
+    dispatcher.add_device(device.name)
+
+
 def add_key(tensor: Tensor, key: str) -> Tensor:
     """Give a tensor a dispatch key, and return it: calls with it go to what is registered for the key.
 
@@ -126,7 +149,10 @@ def _checked(function: Handler, key: str) -> Handler:
         result = function(op, args, out, mode)
         if result is not NotImplemented or key not in ("function_mode", "subclass"):
             name = getattr(function, "__name__", repr(function))
-            check_result(f"{name}, registered for {op.qualified} and the key {key!r},", schema(op, mode), result)
+            expected = schema(op, mode)
+            if op.gives_first_alone(args):
+                expected = replace(expected, returns=expected.returns[:1])
+            check_result(f"{name}, registered for {op.qualified} and the key {key!r},", expected, result)
         return result
 
     return handler

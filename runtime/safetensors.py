@@ -20,7 +20,7 @@ from ._base.interchange import tensor_of_bytes
 from ._base.lazy_imports import load as load_library
 from ._base.types import strided
 from ._C import lib
-from ._tensor.storage_tensors import has_backend
+from ._tensor.storage_tensors import is_wrapper
 from ._tensor.tensor import Tensor
 from .serialization.sources import Mapped
 from .serialization.storages import bytes_at
@@ -64,7 +64,8 @@ def _dtype_of(name: str, key: str) -> dtype:
 
 def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
     """Return tensors, by their names, as the bytes of a file. Errors are those of `save_file`."""
-    data: bytes = _library().serialize(_described(tensors), metadata=metadata)
+    on_cpu = _writable(tensors)
+    data: bytes = _library().serialize(_described(on_cpu), metadata=metadata)
     return bytes(data)
 
 
@@ -81,12 +82,12 @@ def save_file(
         RuntimeError: tensors share memory, which they would not do after loading.
         TypeError: a dtype that such files do not have.
     """
-    described = _described(tensors)
-    _library().serialize_file(described, filename, metadata=metadata)
+    on_cpu = _writable(tensors)
+    _library().serialize_file(_described(on_cpu), filename, metadata=metadata)
 
 
-def _described(tensors: Any) -> dict[str, Any]:
-    """Where the elements of tensors lie, as the package takes it."""
+def _writable(tensors: Any) -> dict[str, Tensor]:
+    """The tensors on the CPU. Refuses what such files do not have."""
     if not isinstance(tensors, dict):
         raise ValueError(f"Expected a dict of [str, opweave.Tensor] but received {type(tensors)}")
     for name, tensor in tensors.items():
@@ -98,7 +99,7 @@ def _described(tensors: Any) -> dict[str, Any]:
                 "it a dense tensor before saving with `.to_dense()` but be aware this might make a much larger file "
                 "than needed."
             )
-        if not has_values(tensor) or has_backend(tensor):
+        if not has_values(tensor) or is_wrapper(tensor):
             raise ValueError(f"Key `{name}` is invalid: the tensor has no elements in the memory of the CPU")
         if tensor.is_conj():
             raise ValueError(
@@ -118,13 +119,20 @@ def _described(tensors: Any) -> dict[str, Any]:
                 f"You are trying to save a non contiguous tensor: `{name}` which is not allowed. Call `.contiguous()` "
                 "on your tensor to pack it before saving."
             )
-    return {name: _described_one(each) for name, each in tensors.items()}
+    return {name: each.cpu() for name, each in tensors.items()}
 
 
-def _described_one(tensor: Tensor) -> Any:
-    name = str(tensor.dtype).rpartition(".")[2]
-    spec = _library().TensorSpec
-    return spec(dtype=name, shape=list(tensor.shape), data_ptr=tensor.data_ptr(), data_len=tensor.nbytes)
+def _described(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Where the elements of tensors lie, as the package takes it."""
+    return {
+        name: _library().TensorSpec(
+            dtype=str(each.dtype).rpartition(".")[2],
+            shape=list(each.shape),
+            data_ptr=each.data_ptr(),
+            data_len=each.nbytes,
+        )
+        for name, each in tensors.items()
+    }
 
 
 def _sharing(tensors: Mapping[str, Tensor]) -> list[set[str]]:
@@ -162,7 +170,7 @@ def load_file(filename: str | os.PathLike[str], device: Any = "cpu", *, backend:
     """Return the tensors in a file, by their names.
 
     Args:
-        device: where they go: `cpu` or `meta`.
+        device: where they go.
         backend (str): `mmap`; others are not there.
     """
     if backend != "mmap":

@@ -52,7 +52,7 @@ _MEANINGS = {
     "keepdim": "whether reduced dimensions stay, with size 1",
     "dtype": "dtype of the result",
     "layout": "must be strided",
-    "device": "must be the CPU",
+    "device": "device of the result; that of the input or the default one if None",
     "pin_memory": "must be false, as there is no accelerator",
     "memory_format": "order of the result's elements in memory",
     "size": "sizes of the result",

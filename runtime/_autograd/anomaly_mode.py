@@ -45,7 +45,7 @@ set_watcher(_remember)
 
 def _change(mode: BitsMode, enabled: bool, check_nan: bool) -> None:
     """Set the bits that the mode changes."""
-    mode._is_anomaly, mode._cleared = True, ANOMALY | _UNCHECKED
+    mode._word, mode._cleared = 1, ANOMALY | _UNCHECKED
     mode._set = (ANOMALY if enabled else 0) | (0 if check_nan else _UNCHECKED)
 
 

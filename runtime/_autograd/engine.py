@@ -13,7 +13,7 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from .._base.devices import CPU, META
+from .._base.devices import BY_NUMBER
 from .._base.dtypes import BY_CODE
 from .._base.keys import KEY_BITS
 from .._base.shapes import expands_to
@@ -314,13 +314,13 @@ def _shown(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     return tuple([grads[number] for number in node.shown])
 
 
-def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> Any:
+def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, int]) -> Any:
     """The gradient in the shape and dtype of what it is the gradient of: sums over what was broadcast."""
-    shape, code, has_no_values = expected
-    if (grad.device == META) != has_no_values:
+    shape, code, device = expected
+    if grad.device is not BY_NUMBER[device]:
         raise RuntimeError(
             f"Function {node.name()} returned an invalid gradient at index {index} - expected device "
-            f"{META if has_no_values else CPU} but got {grad.device}"
+            f"{BY_NUMBER[device]} but got {grad.device}"
         )
     if grad.shape != shape:
         if not expands_to(shape, grad.shape):

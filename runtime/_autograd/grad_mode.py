@@ -62,7 +62,7 @@ class BitsMode(ModeBase, _Mode):
         """Another one of the same changes, which it makes when it is entered."""
         clone: Any = ModeBase.__new__(type(self))
         clone.__dict__.update(self.__dict__)
-        clone._cleared, clone._set, clone._is_anomaly = self._cleared, self._set, self._is_anomaly
+        clone._cleared, clone._set, clone._word = self._cleared, self._set, self._word
         return clone
 
 

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from .._base.devices import CPU, META
+from .._base.devices import BY_NUMBER, CPU
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._dispatch.torch_dispatch import detached, dispatches
@@ -275,12 +275,12 @@ class _Conjugating(Node):
         return [None if each is None else each.conj_physical() for each in gradients]
 
 
-def described(meta: tuple[Any, int, bool] | None) -> InputMetadata:
+def described(meta: tuple[Any, int, int] | None) -> InputMetadata:
     """What a node remembers of an output, None of one that has no gradient."""
     if meta is None:
         return InputMetadata([], None, CPU)
-    shape, code, has_no_values = meta
-    return InputMetadata([*shape], None if code == ANY_DTYPE else BY_CODE[code], META if has_no_values else CPU)
+    shape, code, device = meta
+    return InputMetadata([*shape], None if code == ANY_DTYPE else BY_CODE[code], BY_NUMBER[device])
 
 
 def hooks_of(node: Node) -> Hooks:

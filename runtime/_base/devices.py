@@ -1,4 +1,4 @@
-"""The devices on which tensors are: the CPU, and `meta`, where they have no elements.
+"""The devices on which tensors are: the CPU, `meta`, where they have no elements, and those that programs register.
 
 A tensor on `meta` knows its dtype, shape and strides. Operators say what their results are and compute nothing.
 """
@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .._C import lib
-from .._handle import ModeBase, excluded, with_keys
-from .keys import KEY_BITS
+from .._handle import ModeBase, default_device, register_device, with_device
+from .keys import DEVICE_KEYS, KEY_BITS
 
-_META = KEY_BITS["meta"]
+if TYPE_CHECKING:
+    from .registered_device import Device
+
+_META_KEY = KEY_BITS["meta"]
 _WRAPPER = KEY_BITS["wrapper"]
-_DESCRIBED = _META | KEY_BITS["sparse"] | _WRAPPER
-"""Those of handles that only describe what they are the handles of."""
-_DEFAULT = KEY_BITS["device"]
-"""Excluded where factories make tensors on `meta` if no device is named."""
+_DESCRIBED = _META_KEY | KEY_BITS["sparse"] | _WRAPPER
+"""Keys of handles that only describe what they are the handles of."""
 
 _Result = TypeVar("_Result")
 
@@ -89,7 +90,7 @@ def _parse_device(text: str, index: int | None) -> tuple[str, int | None]:
         raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {text}")
     if colon and not (number.isascii() and number.isdigit() and (number == "0" or number[0] != "0")):
         raise RuntimeError(f"Invalid device string: '{text}'")
-    if name not in _DEVICE_TYPES:
+    if name not in _DEVICE_TYPES and name not in _registered:
         known = ", ".join(_DEVICE_TYPES)
         raise RuntimeError(f"Expected one of {known} device type at start of device string: {name}")
     if index is not None and index < 0:
@@ -97,24 +98,84 @@ def _parse_device(text: str, index: int | None) -> tuple[str, int | None]:
     return name, int(number) if colon else index
 
 
+_registered: dict[str, Device] = {}
 CPU = device("cpu")
 META = device("meta")
 
 
+# ---- the table of devices -----------------------------------------------------------------------------------
+
+
+BY_NUMBER: dict[int, device] = {0: CPU, 1: META}
+"""Devices by what the core calls them: the number of their kind, and 256 times their index."""
+_numbers: dict[device, int] = {CPU: 0, META: 1}
+_OF_KIND = 256
+
+
+def register(row: Device) -> None:
+    """Add a kind of device. Tensors of it carry a dispatch key of the same name.
+
+    Raises:
+        ValueError: the name is no identifier, or there is such a device; there are less than 1 or more than 256 of it.
+        RuntimeError: there are as many kinds as the core has room for, which is 8.
+    """
+    if not row.name.isidentifier():
+        raise ValueError(f"the name of a device must be an identifier, but got {row.name!r}")
+    if row.name in KEY_BITS or row.name == CPU.type:
+        raise ValueError(f"there is a device or a dispatch key {row.name!r} already")
+    kind = register_device(row.name, row.count, row.allocate, row.free, row.copy_within)
+    KEY_BITS[row.name] = DEVICE_KEYS[kind]
+    _registered[row.name] = row
+    for index in range(row.count):
+        each = device(row.name, index)
+        BY_NUMBER[kind + _OF_KIND * index] = each
+        _numbers[each] = kind + _OF_KIND * index
+
+
+def functions_of(where: device) -> tuple[Device, int]:
+    """What the kind of a registered device was registered with, and which one of the kind it is."""
+    return _registered[where.type], where.index or 0
+
+
+def is_registered(where: device | str) -> bool:
+    """True of all devices, or types of devices, but the CPU and `meta`."""
+    return (where if isinstance(where, str) else where.type) in _registered
+
+
 def available(value: Any) -> device:
-    """The device that is meant by one or by its text, without an index. Raises RuntimeError where no tensor can be."""
+    """The device that is meant by one or by its text; without an index the first of its kind.
+
+    Raises RuntimeError where no tensor can be on it.
+    """
     given = value if isinstance(value, device) else device(value)
-    if given.type == "cpu":
-        return CPU
-    if given.type == "meta":
-        return META
-    raise RuntimeError(f"device {str(given)!r} is not available: tensors of this build live on the CPU")
+    row = _registered.get(given.type)
+    found = BY_NUMBER.get(_numbers.get(device(given.type, 0 if row else None), -1))
+    if found is None:
+        raise RuntimeError(
+            f"device {str(given)!r} is not available: tensors of this build live on "
+            + ", ".join(["the CPU", *_registered])
+        )
+    if row is None or not given.index:
+        return found
+    if given.index >= row.count:
+        raise RuntimeError(f"device {str(given)!r} is not available: there are {row.count} devices of this kind")
+    return BY_NUMBER[_numbers[given]]
+
+
+def number_of(where: device) -> int:
+    """What the core calls an available device."""
+    return _numbers[where]
+
+
+def device_of(tensor: Any) -> device:
+    """The device of a tensor, whatever its class says."""
+    return BY_NUMBER[lib.device(tensor._h)]
 
 
 def has_values(tensor: Any) -> bool:
     """False of a tensor that is only described, whose elements nobody can read."""
     keys = lib.keys(tensor._h) & _DESCRIBED
-    return keys != _META and (keys == 0 or keys & _WRAPPER != 0 or tensor.device is not META)
+    return keys != _META_KEY and (keys == 0 or keys & _WRAPPER != 0 or tensor.device is not META)
 
 
 # ---- the device of new tensors ------------------------------------------------------------------------------
@@ -124,30 +185,30 @@ class _Blocks(threading.local):
     """What enters and leaves a block, by device: the core changes the state of the thread, and restores it."""
 
     def __init__(self) -> None:
-        self.modes = {CPU: _mode(CPU), META: _mode(META)}
+        self.modes: dict[device, ModeBase] = {}
+
+
+_OF_DEVICE = 2
+"""The word of the core that a mode changes: the number of the thread's default device."""
+_blocks = _Blocks()
 
 
 def _mode(where: device) -> ModeBase:
     mode = ModeBase()
-    mode._cleared, mode._set = _change(where)
+    mode._word, mode._cleared, mode._set = _OF_DEVICE, 0xFFFFFFFF, _numbers[where]
     return mode
 
 
-def _change(where: device) -> tuple[int, int]:
-    """The keys that are looked at again where the device is the default one, and those that are excluded."""
-    return (0, _DEFAULT) if where is META else (_DEFAULT, 0)
-
-
-_blocks = _Blocks()
-
-
 def _block(value: device) -> ModeBase:
-    return _blocks.modes[available(value)]
+    where = available(value)
+    if where not in _blocks.modes:
+        _blocks.modes[where] = _mode(where)
+    return _blocks.modes[where]
 
 
 def get_default_device() -> device:
     """Return the device of tensors that this thread makes where none is named."""
-    return META if excluded() & _DEFAULT else CPU
+    return BY_NUMBER[default_device()]
 
 
 def set_default_device(device: device | str | None) -> None:
@@ -160,7 +221,6 @@ def set_default_device(device: device | str | None) -> None:
 
 def on_device(where: device | None, function: Callable[..., _Result], *args: Any) -> _Result:
     """What a function returns while a device is the default one; None leaves it."""
-    if where is None or where is get_default_device():
+    if where is None:
         return function(*args)
-    result: _Result = with_keys(*_change(where), function, *args)
-    return result
+    return with_device(_numbers[where], function, *args)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .._C import ffi, lib
 from .._handle import TensorBase
 from .allocation import allocate
-from .devices import CPU, available, device, has_values, on_device
+from .devices import CPU, available, device, is_registered, on_device
 from .dtypes import EXPORTS
 from .errors import raise_pending
 from .type_names import type_name
@@ -34,11 +34,12 @@ class Generator:
     A fill is one indivisible piece of the stream: threads may share a generator. The child of a fork has a copy.
     """
 
-    __slots__ = ("__weakref__", "_address")
+    __slots__ = ("__weakref__", "_address", "_device")
     __module__ = "opweave"
 
     def __init__(self, device: device | str = "cpu") -> None:
-        if available(device) is not CPU:
+        self._device = available(device)
+        if not (self._device is CPU or is_registered(self._device)):
             raise RuntimeError("META device type not an accelerator.")
         self._address: int = lib.generator_new(_FIRST_SEED)
         if not self._address:
@@ -52,8 +53,8 @@ class Generator:
 
     @property
     def device(self) -> device:
-        """The device of the generator: the CPU."""
-        return CPU
+        """The device whose tensors are filled from the stream."""
+        return self._device
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of a seed, of which the low 32 bits count, and return the generator."""
@@ -94,8 +95,8 @@ class Generator:
             raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
         if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
             raise TypeError("RNG state must be a opweave.ByteTensor")
-        if not has_values(new_state):
-            raise RuntimeError("RNG state must be on the CPU, but got a tensor on the device meta, which has no values")
+        if new_state.device is not CPU:
+            raise RuntimeError(f"RNG state must be on the CPU, but got a tensor on the device {new_state.device}")
         # The core is asked, and not methods that a subclass may have replaced: an address is about to be read from.
         if not lib.flags(new_state._h) & _CONTIGUOUS:
             raise RuntimeError("RNG state must be contiguous")
@@ -109,7 +110,7 @@ class Generator:
 
     def clone_state(self) -> Generator:
         """Return a new generator that goes on from the state of this one."""
-        other = Generator()
+        other = Generator(self._device)
         other.set_state(self.get_state())
         return other
 
@@ -122,7 +123,7 @@ class Generator:
         raise RuntimeError("CPU Generator does not use offset")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Generator, (CPU,), (self.initial_seed(), None, self.get_state())
+        return Generator, (self._device,), (self.initial_seed(), None, self.get_state())
 
     def __setstate__(self, state: tuple[int, None, Tensor]) -> None:
         self.set_state(state[2])
@@ -130,4 +131,4 @@ class Generator:
 
 # The core's own, of address 0, which is not to be freed.
 default_generator: Generator = Generator.__new__(Generator)
-default_generator._address = 0
+default_generator._address, default_generator._device = 0, CPU

@@ -15,10 +15,10 @@ from .._handle import ELSEWHERE, exported, needs_grad, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
 from .allocation import allocate
 from .array_protocols import ARRAY_PROTOCOLS, as_array, load_numpy
-from .devices import CPU, META, available, device, on_device
+from .devices import CPU, available, device, on_device
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import address_of, exact_integer, type_name, wrap
-from .keys import KEY_BITS
+from .keys import DEVICE_KEYS, KEY_BITS
 from .lazy_imports import load
 
 if TYPE_CHECKING:
@@ -200,11 +200,14 @@ def elements_of(array: Any) -> TensorType:
 # ---- to NumPy -----------------------------------------------------------------------------------------------
 
 
+_OTHER_ELEMENTS = ELSEWHERE & ~sum(DEVICE_KEYS.values())
+"""Keys of tensors in whose memory there are not their elements. (What is on another device, the core says.)"""
+
+
 def check_memory(tensor: Any, error: type[Exception]) -> None:
     """Refuse a tensor whose memory does not hold its elements."""
-    if not lib.keys(tensor._h) & ELSEWHERE:
-        return
-    kinds = [name for name, bit in KEY_BITS.items() if lib.keys(tensor._h) & ELSEWHERE & bit]
+    keys = lib.keys(tensor._h) & _OTHER_ELEMENTS
+    kinds = [name for name, bit in KEY_BITS.items() if keys & bit] if keys else []
     if kinds:
         raise error(f"the memory of a {kinds[0]} tensor does not hold its elements for other libraries")
 
@@ -241,8 +244,8 @@ def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bo
     if copy is not None:
         asked["copy"] = copy
     if device is not None:
-        if available(device) is META:
-            raise BufferError("Cannot pack tensors on meta")
+        if available(device) is not CPU:
+            raise BufferError(f"Cannot pack tensors on {available(device)}")
         asked["dl_device"] = (1, 0)
     # Libraries that know an older protocol refuse what they do not know by a TypeError.
     for unknown in ("max_version", "copy", "dl_device"):

@@ -123,6 +123,12 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[l
     return leaves, _structure(value, leaves, is_leaf)
 
 
+def tree_map(function: Callable[[Any], Any], value: Any) -> Any:
+    """The same nested value with what a function makes of each leaf."""
+    leaves, structure = flatten(value)
+    return structure.unflatten(map(function, leaves))
+
+
 def _structure(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Structure:
     kind = type(value)
     container = None if is_leaf is not None and is_leaf(value) else container_of(kind)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from .._base.devices import META
+from .._base.devices import CPU
 from .._base.keys import KEY_BITS
+from .._base.keys import new_key as _new_bit
 from .._handle import keys as keys_of
 from . import kernels
 from .op import NEW, Op
-from .placement import is_laid_out, is_made_on
+from .placement import is_laid_out, is_transfer, made_on, require_one_device
 
 Handler: TypeAlias = Callable[[Op, Sequence[Any], Any, int], Any]
 """Called as `handler(op, args, out, mode)`; its result is that of the call. NotImplemented stands for classes that all
@@ -34,14 +35,16 @@ _ORDER = (
     "conj",
     "sparse",
     "quantized",
-    "cuda",
     "meta",
 )
 KEYS = {key: KEY_BITS[key] for key in _ORDER}
-"""The bits of tensors' keys, in the order in which they are asked."""
+"""The bits of tensors' keys."""
 
-_INFERRED = frozenset({"meta"})
-"""Keys of tensors about which the core answers itself what the result is."""
+_asked = tuple(KEYS.items())
+"""Keys and bits in the order in which they are asked."""
+
+_devices = {"meta"}
+"""Keys of devices but the CPU's: the core makes views of any memory, moves elements, and infers what results are."""
 
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}
@@ -63,6 +66,37 @@ def register(key: str, handler: Handler, operator: Op | None = None, *, composit
         _fallbacks[key] = handler, composites
     else:
         _handlers[key][operator] = handler
+
+
+def _add(key: str, bit: int, place: int) -> None:
+    """Has a new key asked at a place in the order."""
+    global _asked
+    KEYS[key] = bit
+    _handlers[key] = {}
+    order = (*_asked[:place], (key, bit), *_asked[place:])
+    _BELOW.update(_below(order))
+    _asked = order
+
+
+def new_key(name: str, *, after: str) -> None:
+    """Add a dispatch key, which tensors can carry and which is asked after another one.
+
+    Raises:
+        ValueError: there is a key of the name, or none that it could come after.
+        RuntimeError: tensors have no bits for another key.
+    """
+    place = [key for key, _ in _asked].index(after) + 1 if bit_of(after) else 0
+    if name in KEY_BITS:
+        raise ValueError(f"there is a dispatch key {name!r} already")
+    if place == len(_asked):
+        raise ValueError(f"the key {after!r} is asked last: what it does not answer is the core's")
+    _add(name, _new_bit(name), place)
+
+
+def add_device(name: str) -> None:
+    """Have the key of a registered device asked, before that of `meta`."""
+    _add(name, KEY_BITS[name], len(_asked) - 1)
+    _devices.add(name)
 
 
 def bit_of(key: str) -> int:
@@ -96,24 +130,31 @@ def _keys(op: Op, args: Sequence[Any], out: Any) -> int:
     keys = keys_of(args, out)
     if op in _handlers["sparse"] and is_laid_out(op, args):
         keys |= KEYS["sparse"]
-    return keys | KEYS["meta"] if op in _handlers["meta"] and is_made_on(META, op, args, out) else keys
+    if "device" in op.names or op.family == "factory":
+        where = made_on(op, args, out) or CPU
+        keys |= KEYS.get(where.type, 0)
+    return keys
 
 
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
     if keys:
-        for key, bit in KEYS.items():
+        for key, bit in _asked:
             if keys & bit:
-                handler = _handlers[key].get(op) or _fallback(op, key)
+                handler = _handlers[key].get(op) or _fallback(op, args, key)
                 if handler is not None:
+                    if key in _devices:
+                        require_one_device(op, args, out)
                     return handler(op, args, out, mode)
     return kernels.run(op, args, out, mode)
 
 
-def _fallback(op: Op, key: str) -> Handler | None:
+def _fallback(op: Op, args: Sequence[Any], key: str) -> Handler | None:
     """None: the call is decomposed, or the core's."""
     handler, composites = _fallbacks.get(key, (None, False))
-    if (op.is_decomposable and not composites) or (handler is None and key in _INFERRED):
+    if op.is_decomposable and not composites:
         return None
+    if key in _devices:
+        return None if op.view or is_transfer(op, args) else handler
     if handler is None:
         raise NotImplementedError(
             f"{op.name}() has no implementation for {key} tensors; register one with "
@@ -122,9 +163,9 @@ def _fallback(op: Op, key: str) -> Handler | None:
     return handler
 
 
-def _below(key: str) -> int:
-    later = list(KEYS)[list(KEYS).index(key) + 1 :]
-    return sum(KEYS[each] for each in later)
+def _below(order: Sequence[tuple[str, int]]) -> dict[str, int]:
+    return {key: sum(bit for _, bit in order[place + 1 :]) for place, (key, _) in enumerate(order)}
 
 
-_BELOW = {key: _below(key) for key in KEYS}
+_BELOW = _below(_asked)
+"""By key: the bits of those that are asked after it."""

@@ -7,20 +7,20 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from .._base.devices import device, has_values, on_device
+from .._base.devices import META, device, has_values, is_registered, on_device
 from .._base.handles import wrap
-from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import check_placement, memory_order
 from .._base.warn import warn
 from .._C import lib
-from .._handle import invoke, produce, with_keys
+from .._handle import invoke, make_results, produce
 from . import composite, strided_views
 from .check import check, integers
 from .op import INPLACE, NEW, OUT, Op
-from .placement import placed, placement_of
+from .placement import is_transfer, placed, placement_of
 from .store import store
+from .transfer import to_cpu, to_device
 
 
 def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -39,6 +39,10 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return _factory(op, values, out)
     if op.family == "core" and (placement := placement_of(op, values)):
         return _moved(op, values, check_placement(op.name, **placement))
+    if is_transfer(op, values):
+        return _copied(op, values)
+    if op.view and is_registered(values[0].device):
+        return _view(op, values)
     if out is not None and not op.function.takes_out:
         return store(op, invoke(op.function, tuple(values), None, NEW), out)
     if out is not None and not isinstance(out, Tensor):
@@ -47,12 +51,35 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 def _moved(op: Op, values: Sequence[Any], where: device | None) -> Any:
-    """The copy of a tensor on a device: elements go nowhere but to memory of the CPU, from there."""
-    if where is None or values[0].device == where:
+    """The copy of a tensor on a device."""
+    source = values[0]
+    if where is None or source.device is where:
         return invoke(op.function, tuple(values), None, NEW)
-    if not has_values(values[0]):
+    if where is META:
+        return make_results(op.function, tuple(values), None, NEW, True)
+    if not has_values(source):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    return with_keys(0, KEY_BITS["meta"], invoke, op.function, tuple(values), None, NEW)
+    on_cpu = to_cpu(source) if is_registered(source.device) else source
+    converted = invoke(op.function, (on_cpu, *values[1:]), None, NEW)
+    return to_device(converted, where) if is_registered(where) else converted
+
+
+def _copied(op: Op, values: Sequence[Any]) -> Any:
+    """A tensor that is overwritten by the elements of one of another device, which are copied to its own first."""
+    target, source, *rest = values
+    if not has_values(source):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return op.function(target, source.to(target.device), *rest)
+
+
+def _view(op: Op, values: Sequence[Any]) -> Any:
+    """A view on a registered device: of a copy, where strides do not allow another one."""
+    try:
+        return invoke(op.function, tuple(values), None, NEW)
+    except NotImplementedError:
+        if values[0].is_contiguous():
+            raise
+        return op.function(values[0].contiguous(), *values[1:])
 
 
 def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:

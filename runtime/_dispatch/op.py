@@ -6,7 +6,7 @@ given as `out`, and whether the result is new, overwrites the first argument or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -223,6 +223,10 @@ class Op:
     def is_decomposable(self) -> bool:
         """Is a call with tensors of any kind the same as the calls that its body makes?"""
         return self.is_composite and not self.opaque
+
+    def gives_first_alone(self, args: Sequence[Any]) -> bool:
+        """Is the result of this call the first one alone: the value of all elements, without its position?"""
+        return self.family == "reduce" and self.results is not None and args[self.names.index("dim")] is None
 
     @property
     def is_inplace(self) -> bool:

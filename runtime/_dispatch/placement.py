@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .._base.devices import CPU, META, available, device, get_default_device
+from .._base.devices import CPU, available, device, device_of, get_default_device
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import check_placement, layout, strided
+from .._handle import ELSEWHERE
 from .._handle import keys as keys_of
 from .op import Op
+
+_ELSEWHERE = ELSEWHERE | KEY_BITS["meta"]
 
 
 def placed(op: Op, values: Sequence[Any], out: Any) -> tuple[Sequence[Any], device | None]:
@@ -25,12 +28,40 @@ def placed(op: Op, values: Sequence[Any], out: Any) -> tuple[Sequence[Any], devi
     return [*values[:index], _dtype_with_out(op, values[index], out), *values[index + 1 :]], where
 
 
-def is_made_on(where: device, op: Op, args: Sequence[Any], out: Any) -> bool:
-    """True if the call makes a tensor on a device, which it names or which is the default one."""
-    if "device" not in op.names:
+def made_on(op: Op, args: Sequence[Any], out: Any) -> device | None:
+    """The device of what a call makes: one that it names, that of its tensors, or the default one; None where it makes
+    a tensor of nothing on no device that it could name."""
+    named = args[op.names.index("device")] if "device" in op.names else None
+    if named is not None:
+        return available(named)
+    makes_of_nothing = "device" in op.names or op.family == "factory"
+    return _device_of(args, out) or (get_default_device() if makes_of_nothing else None)
+
+
+def require_one_device(op: Op, args: Sequence[Any], out: Any) -> None:
+    """Raises RuntimeError for tensors of several devices, of which one is a registered one. Tensors of the CPU without
+    dimensions go with any other, and those of a list that selects from another tensor."""
+    selects = bool(args) and isinstance(args[0], Tensor)
+    values = [*(value for value in args if not (selects and isinstance(value, (list, tuple)))), out]
+    found = {device_of(each): None for each in _tensors_of(values) if each.ndim or device_of(each) is not CPU}
+    if len(found) > 1:
+        first, second, *_ = found
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
+        )
+
+
+def is_transfer(op: Op, args: Sequence[Any]) -> bool:
+    """True if the call takes elements from one device to another, of which one is a registered one."""
+    if op.name not in _TRANSFERS or not isinstance(args[0], Tensor):
         return False
+    if op.name == "copy_":
+        return isinstance(args[1], Tensor) and device_of(args[0]) is not device_of(args[1])
     named = args[op.names.index("device")]
-    return where is (_device_of(args, out) or get_default_device() if named is None else available(named))
+    return named is not None and available(named) is not device_of(args[0])
+
+
+_TRANSFERS = frozenset({"_to_copy", "copy_"})
 
 
 def is_laid_out(op: Op, args: Sequence[Any]) -> bool:
@@ -41,12 +72,9 @@ def is_laid_out(op: Op, args: Sequence[Any]) -> bool:
 
 def _device_of(values: Sequence[Any], out: Any) -> device | None:
     """The device of tensors; None where there are none."""
-    keys = keys_of(values, out)
-    if keys & (KEY_BITS["sparse"] | KEY_BITS["wrapper"]):  # whose handles have no memory, wherever their values are
+    if keys_of(values, out) & _ELSEWHERE:
         devices = [tensor.device for tensor in _tensors_of([*values, out])]
         return next((each for each in devices if each != CPU), CPU)
-    if keys & KEY_BITS["meta"]:
-        return META
     return CPU if out is not None or any(_is_of_tensors(value) for value in values) else None
 
 

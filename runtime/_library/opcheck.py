@@ -8,7 +8,7 @@ from typing import Any
 from .._base.pytree import flatten
 from .._base.tensor_class import Tensor
 from .._C import lib
-from .._dispatch.infer import Descriptions
+from .._dispatch.infer import descriptions
 from .._dispatch.ops import ops
 from .._dispatch.overloads import OpOverload, OpOverloadPacket
 from .custom_op import CustomOpDef
@@ -155,7 +155,7 @@ def _check_gradients(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[s
 
 def _check_fake(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     args, kwargs = _mapped((args, kwargs), lambda each: each.detach().clone())
-    described = Descriptions()
+    described = descriptions()
     fake_args, fake_kwargs = described.of(args), {name: described.of(value) for name, value in kwargs.items()}
     real = overload(*args, **kwargs)
     fake = overload(*fake_args, **fake_kwargs)

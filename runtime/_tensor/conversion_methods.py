@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
-from .._base.devices import device, has_values
+from .._base.devices import CPU, device, has_values
 from .._base.dtypes import QUANTIZED, dtype
 from .._base.errors import raise_pending
 from .._base.handles import shape_of, strides_of
@@ -139,9 +139,9 @@ class ConversionMethods:
         lent = self.clone() if copy else self
         return to_dlpack(lent, max_version is not None and max_version[0] >= 1, bool(copy))
 
-    def __dlpack_device__(self) -> tuple[int, int]:
-        if not has_values(self):
-            raise ValueError("Unknown device type meta for Dlpack")
+    def __dlpack_device__(self: Any) -> tuple[int, int]:
+        if self.device is not CPU:
+            raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
         return 1, 0
 
     def __arrow_c_array__(self: Any, requested_schema: Any = None) -> tuple[Any, Any]:
@@ -189,8 +189,6 @@ class ConversionMethods:
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
 
-        from .storage_tensors import has_backend
-
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
@@ -198,8 +196,6 @@ class ConversionMethods:
             )
         if is_wrapper(self):
             copied = wrappers.copied(self, memo)
-        elif has_backend(self):
-            copied = self.detach().clone().requires_grad_(self.requires_grad)
         else:
             rebuild, (kind, storage, *geometry), *state = _reduced(self)
             copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))

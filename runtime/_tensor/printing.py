@@ -159,7 +159,10 @@ def tensor_text(t: Printable, *, default_dtype_name: str = "float32", contents: 
     is_quantized = getattr(t, "is_quantized", False)
     if contents is None:
         values: Any = t.dequantize() if is_quantized else t  # type: ignore[attr-defined]
-        contents = "..." if _has_no_values(t) else values_text(values, len(prefix), options)
+        if _has_no_values(t):
+            contents = "..."
+        else:
+            contents = values_text(values.cpu() if _device_suffixes(t) else values, len(prefix), options)
     suffixes = _suffixes_of_quantized(t) if is_quantized else _suffixes(t, default_dtype_name, options)
     return append_suffixes(prefix + contents, suffixes, len(prefix), options.linewidth)
 
@@ -168,14 +171,19 @@ def _has_no_values(t: Printable) -> bool:
     return bool(getattr(t, "is_meta", False))
 
 
+def _device_suffixes(t: Printable) -> list[str]:
+    where = str(getattr(t, "device", "cpu"))
+    return [] if where == "cpu" else [f"device={where!r}"]
+
+
 def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> list[str]:
     """The `name=value` parts after the values, in the order in which they are printed."""
     parts = []
     dtype = str(t.dtype)
     dtype_name = dtype.rpartition(".")[2]
     shape = tuple(t.shape)
+    parts += _device_suffixes(t)
     if _has_no_values(t):
-        parts.append("device='meta'")
         size_is_known = False
         dtype_is_known = dtype_name == default_dtype_name
     elif t.numel():
@@ -213,7 +221,7 @@ def history_suffixes(t: Printable) -> list[str]:
 
 def _suffixes_of_quantized(t: Any) -> list[str]:
     """The same for a quantized tensor, whose shape and dtype are always said."""
-    parts = ["device='meta'"] if _has_no_values(t) else []
+    parts = _device_suffixes(t)
     scheme = t.qscheme()
     parts += [f"size={tuple(t.shape)}", f"dtype={t.dtype}", f"quantization_scheme={scheme}"]
     if scheme in (per_tensor_affine, per_tensor_symmetric):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles
 from .._base.allocation import allocate, dtype_or_default
-from .._base.devices import CPU, has_values, on_device
+from .._base.devices import CPU, on_device
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import shape_of, strides_of, type_name, wrap
 from .._base.types import check_placement
@@ -47,7 +47,7 @@ def move(tensor: Any, make: Any = shared_bytes) -> bool:
     Returns False, and does nothing, while other tensors have the memory, which would miss where it has gone.
     """
     storage = tensor.untyped_storage()
-    if not has_values(tensor):
+    if tensor.device is not CPU:
         raise RuntimeError("_share_fd_: only available on CPU")
     if mapping_of(storage) is not None or not storage.nbytes():
         return True

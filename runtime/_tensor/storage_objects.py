@@ -66,7 +66,7 @@ def resize(storage: AnyStorage, nbytes: int) -> None:
                 f"resize_(): the storage cannot grow from {lib.storage_nbytes(address)} to {nbytes} bytes, as tensors "
                 "share its memory and would not see it move; resize_() of a tensor gives that one larger memory"
             )
-        whole = on_device(CPU, allocate, (nbytes,), KINDS[0].dtype.code)
+        whole = on_device(whole.device, allocate, (nbytes,), KINDS[0].dtype.code)
         whole[: lib.storage_nbytes(address)] = storage.untyped()._elements
     follow(seen, whole)
 
@@ -75,6 +75,8 @@ def part(storage: AnyStorage, elements: Any) -> Any:
     """The storage of some of the elements of another one, which keeps the memory of that."""
     if not elements.numel():
         return seen_as(type(storage), allocate((0,), storage.dtype.code))
+    if elements.device is not CPU:
+        raise NotImplementedError(f"parts of storages on the device {elements.device} are no storages of their own")
     readonly = bool(lib.storage_readonly(lib.storage_of(elements._h)))
     geometry = tuple(elements.shape), (1,), storage.dtype.code
     memory = over_memory(elements, elements.data_ptr(), elements.nbytes, *geometry, readonly)

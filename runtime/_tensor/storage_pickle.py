@@ -6,7 +6,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from .._base.allocation import allocate
-from .._base.devices import META, has_values, on_device
+from .._base.devices import CPU, META, device, has_values, is_registered, on_device
 from .._base.dtypes import dtype
 from .._base.handles import address_of, wrap
 from .._base.interchange import tensor_of_bytes
@@ -27,25 +27,31 @@ def reduced(storage: AnyStorage, protocol: int) -> tuple[Any, ...]:
         data = PickleBuffer(memory_of(storage))  # which may go its own way, without a copy
     else:
         data = bytes(memory_of(storage))
-    return _rebuild_storage, (type(storage), data, storage.dtype)
+    where = storage.device
+    return _rebuild_storage, (type(storage), data, storage.dtype, *([where] if is_registered(where) else []))
 
 
 def memory_of(storage: AnyStorage) -> memoryview:
-    """The memory of a storage as bytes, which keep it where it is. Raises NotImplementedError where there is none."""
-    if not has_values(storage._elements):
+    """The memory of a storage as bytes, which keep it where it is: of another device, a copy on the CPU.
+
+    Raises NotImplementedError where there is none.
+    """
+    elements: Any = storage._elements
+    if not has_values(elements):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     nbytes = storage.nbytes()
     if not nbytes:
         return memoryview(b"")
-    address = lib.storage_of(storage._elements._h)
+    elements = elements.cpu()
+    address = lib.storage_of(elements._h)
     lib.storage_retain(address)
-    owner = ffi.gc(address_of(storage._elements._h), lambda _: lib.storage_release(address))
+    owner = ffi.gc(address_of(elements._h), lambda _: lib.storage_release(address))
     memory = memoryview(ffi.buffer(owner, nbytes)).cast("B")
     return memory.toreadonly() if lib.storage_readonly(address) else memory
 
 
-def _rebuild_storage(kind: type[AnyStorage], data: Any, of: dtype) -> AnyStorage:
-    """A storage of these bytes, or of so many elements on the device `meta`.
+def _rebuild_storage(kind: type[AnyStorage], data: Any, of: dtype, where: device = CPU) -> AnyStorage:
+    """A storage of these bytes on a device, or of so many elements on the device `meta`.
 
     Memory that can be written to becomes that of the storage, where its elements are aligned; other memory is copied.
     """
@@ -54,7 +60,7 @@ def _rebuild_storage(kind: type[AnyStorage], data: Any, of: dtype) -> AnyStorage
     if isinstance(data, int):
         elements = on_device(META, allocate, (data,), of.code)
     else:
-        elements = _over_bytes(data, of)
+        elements = _over_bytes(data, of).to(where)
     storage: AnyStorage = make_storage(kind, elements)
     return storage
 

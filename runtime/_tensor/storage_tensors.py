@@ -13,20 +13,16 @@ from .storage import TYPE_OF_CODE, AnyStorage, UntypedStorage
 from .storage_objects import seen_as
 
 
-def has_backend(tensor: Any) -> bool:
-    """True if only the backend that has registered itself for the tensor's key, or its class, can read its elements."""
-    return bool(lib.keys(tensor._h) & (KEY_BITS["cuda"] | KEY_BITS["wrapper"]))
+def is_wrapper(tensor: Any) -> bool:
+    """True if only the tensor's class can read its elements."""
+    return bool(lib.keys(tensor._h) & KEY_BITS["wrapper"])
 
 
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
-    if has_backend(tensor):
-        if lib.keys(tensor._h) & KEY_BITS["wrapper"]:
-            raise NotImplementedError(
-                f"Cannot access storage of a tensor that stands for others: its class {type(tensor).__name__} has them"
-            )
+    if is_wrapper(tensor):
         raise NotImplementedError(
-            "Cannot access storage of a tensor with the dispatch key 'cuda': the backend of the key has its elements"
+            f"Cannot access storage of a tensor that stands for others: its class {type(tensor).__name__} has them"
         )
     kind = UntypedStorage if untyped else TYPE_OF_CODE[lib.element_dtype(tensor._h)]
     return seen_as(kind, tensor)

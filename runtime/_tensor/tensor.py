@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _operators
 from .._base import handles
-from .._base.devices import CPU, META, device, has_values
+from .._base.devices import BY_NUMBER, CPU, META, device, has_values
 from .._base.dtypes import OF_ELEMENTS, dtype
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import adds_methods
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 __all__ = ["Tensor"]
 
 _dtype = lib.element_dtype
-_META = KEY_BITS["meta"]
-_ON_META = _META | KEY_BITS["wrapper"]
 _QUANTIZED = KEY_BITS["quantized"]
 _DESCRIBED = KEY_BITS["named"] | _QUANTIZED
 """Of tensors that have more to tell than their handles."""
@@ -99,18 +97,18 @@ class Tensor(
 
     @property
     def device(self) -> device:
-        """The device of the memory: the CPU, or `meta` where there is none."""
-        return META if lib.keys(self._h) & _ON_META == _META else CPU
+        """The device of the memory: `meta` where there is none."""
+        return BY_NUMBER[lib.device(self._h)]
 
     @property
     def is_meta(self) -> bool:
         """True if the tensor has a dtype, a shape and strides, but no elements."""
-        return self.device == META
+        return self.device is META
 
     @property
     def is_cpu(self) -> bool:
         """True if the memory is that of the CPU."""
-        return self.device == CPU
+        return self.device is CPU
 
     @property
     def is_quantized(self) -> bool:
@@ -186,8 +184,9 @@ class Tensor(
         return storage
 
     def get_device(self) -> int:
-        """Return the index of the device: -1, as neither the CPU nor `meta` has one."""
-        return -1
+        """Return the index of the device; -1 of the CPU and of `meta`, which have none."""
+        index = self.device.index
+        return -1 if index is None else index
 
     def cpu(self, memory_format: memory_format = preserve_format) -> Tensor:
         """The tensor itself, or a copy in another memory order. Raises NotImplementedError if it has no elements."""
@@ -229,7 +228,7 @@ class Tensor(
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
-        kinds = [(each.device, each.layout, each.is_quantized) for each in (self, value)]
+        kinds = [(has_values(each), each.layout, each.is_quantized) for each in (self, value)]
         if kinds[0] != kinds[1]:
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._autograd.grad_mode import no_grad
 from .._base.allocation import allocate
-from .._base.devices import CPU, META, available, has_values, on_device
+from .._base.devices import CPU, META, available, device_of, number_of, on_device
 from .._base.dtypes import dtype as dtype_class
 from .._base.dtypes import get_default_dtype
 from .._base.errors import raise_pending
@@ -101,8 +101,8 @@ class WrapperMethods:
         steps = None if strides is None else _integers("strides", strides)
         where = CPU if device is None else available(device)
         made = adopt(_handle(sizes, steps, storage_offset or 0, chosen.code), cls)
-        if where is CPU:
-            lib.storage_make_wrapper(made._h)
+        if where is not META:
+            lib.describe(made._h, number_of(where), True)
         if layout is not strided:
             made._wrapper_layout = layout
             made.is_sparse = layout is sparse_coo
@@ -167,8 +167,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     """What makes the same tensor of its attributes."""
     handle = tensor._h
     geometry = tuple(shape_of(handle)), tuple(strides_of(handle)), lib.storage_offset(handle)
-    where = CPU if has_values(tensor) else META
-    arguments = (type(tensor), tensor.dtype, *geometry, tensor._wrapper_layout, where, tensor.requires_grad)
+    arguments = (type(tensor), tensor.dtype, *geometry, tensor._wrapper_layout, device_of(tensor), tensor.requires_grad)
     state = getattr(tensor, "__dict__", None)
     return (_rebuild_wrapper, arguments, state) if state else (_rebuild_wrapper, arguments)
 

@@ -15,7 +15,7 @@ from .._autograd.inplace_views import rebase
 from .._autograd.node import RELEASED, Node, edges_of, is_differentiable
 from .._autograd.record import check_inplace
 from .._base import handles
-from .._base.devices import CPU, META
+from .._base.devices import BY_NUMBER
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._dispatch.ops import ops
@@ -182,8 +182,8 @@ class FunctionNode(Node):
         expected: Any = self.metas[number]
         if expected is None:
             return None
-        shape, code, has_no_values = expected
-        return ops.zeros(shape, dtype=BY_CODE[code], device=META if has_no_values else CPU)
+        shape, code, device = expected
+        return ops.zeros(shape, dtype=BY_CODE[code], device=BY_NUMBER[device])
 
 
 class Function:

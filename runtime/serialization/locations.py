@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._base.devices import META, device
+from .._base.devices import META, device, is_registered
 from .._tensor.storage import AnyStorage, UntypedStorage
 
 __all__ = ["Placement", "default_restore_location", "location_tag", "placement_of", "register_package"]
@@ -39,7 +39,10 @@ def _restored(storage: AnyStorage, location: str) -> Any:
         return storage
     if location == "meta":
         return UntypedStorage(storage.nbytes(), device=META)
-    return None
+    kind, _, index = location.partition(":")
+    if not is_registered(kind) or (index and not index.isdecimal()):
+        return None
+    return storage.untyped()._elements.to(location).untyped_storage()
 
 
 register_package(10, _tag_of_cpu, _restored)

@@ -21,7 +21,7 @@ from .._C import lib
 from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor, _rebuild_wrapper
 from .._representations.named.names import check_savable
 from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage
-from .._tensor.storage_tensors import has_backend, storage_of
+from .._tensor.storage_tensors import storage_of
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
@@ -166,7 +166,7 @@ def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     requires_grad = tensor.requires_grad
     if requires_grad:
         warn_if_has_hooks(tensor)
-    if not has_values(tensor) and not has_backend(tensor):
+    if not has_values(tensor):
         return rebuild.rebuild_meta_tensor_no_storage, (dtype, sizes, strides, requires_grad)
     if tensor.is_quantized:
         geometry = storage_of(tensor), lib.storage_offset(handle), sizes, strides

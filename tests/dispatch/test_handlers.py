@@ -22,7 +22,9 @@ from opweave._dispatch.ops import ops
 from opweave._dispatch.overloads import as_called, function_of
 from opweave._handle import over_memory
 
-KEY = "cuda"
+KEY = "guarded"
+if KEY not in dispatcher.KEYS:
+    dispatcher.new_key(KEY, after="quantized")
 ANSWER = object()
 GUARDED = mmap.PAGESIZE
 
@@ -157,7 +159,7 @@ def test_operators_of_python(calls: list[Any]) -> None:
 
 def test_without_a_handler() -> None:
     dispatcher.unregister(KEY)
-    with pytest.raises(NotImplementedError, match=r"add\(\) has no implementation for cuda tensors; register"):
+    with pytest.raises(NotImplementedError, match=r"add\(\) has no implementation for guarded tensors; register"):
         guarded() + 1
 
 

@@ -47,7 +47,7 @@ def test_refusals() -> None:
         raise AssertionError
 
     with pytest.raises(ValueError, match="there is no operator 'multipli'; did you mean 'multiply'"):
-        library.register("multipli", "cuda")
+        library.register("multipli", "quantized")
     dense, autograd = library.register("mul", "dense"), library.register_fallback("autograd")
     with pytest.raises(ValueError, match="unknown dispatch key 'dense'; there are function_mode, subclass, profiler, "):
         dense(function)
@@ -57,16 +57,18 @@ def test_refusals() -> None:
 
 
 def test_a_handler_may_not_decline() -> None:
-    @library.register("mul", "cuda")
+    library.new_key("declined", after="quantized")
+
+    @library.register("mul", "declined")
     def declining(op: Any, args: Any, out: Any, mode: int) -> Any:
         return NotImplemented
 
-    x = library.add_key(opweave.ones(1), "cuda")
-    text = r"^declining, registered for mul and the key 'cuda', returned NotImplementedType, but the schema "
+    x = library.add_key(opweave.ones(1), "declined")
+    text = r"^declining, registered for mul and the key 'declined', returned NotImplementedType, but the schema "
     try:
         with pytest.raises(TypeError, match=text):
             x * 2
     finally:
-        dispatcher.unregister("cuda", ops.mul.op)
+        dispatcher.unregister("declined", ops.mul.op)
     with pytest.raises(ValueError, match="unknown dispatch key 'dense'"):
         library.add_key(x, "dense")

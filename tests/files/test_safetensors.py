@@ -109,7 +109,6 @@ def test_what_is_not_written(tmp_path: Path) -> None:
         ({"a": x, "b": x[0], "c": x[1]}, RuntimeError, "Some tensors share memory"),
         ({"a": x.to(ow.complex128)}, TypeError, "no opweave.complex128"),
         ({"a": ow.empty(3, device="meta")}, ValueError, "no elements in the memory of the CPU$"),
-        ({"a": ow.library.add_key(ow.ones(3), "cuda")}, ValueError, "no elements in the memory of the CPU$"),
         ({"a": ow.eye(2).to_sparse()}, ValueError, "sparse tensor: `a`"),
         ({"a": ow.eye(2).to_sparse_csr()}, ValueError, "sparse tensor: `a`"),
         ({"a": ow.ones(1, dtype=ow.complex64).conj()}, ValueError, "resolve_conj"),

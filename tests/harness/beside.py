@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import opweave
-from opweave._dispatch.infer import Descriptions
+from opweave._dispatch.infer import descriptions
 
 UNKNOWN = ("depends on the values of a tensor", "Tensor.item() cannot be called", "repeat_interleave a meta tensor")
 """Errors of calls whose result cannot be told without values."""
@@ -28,7 +28,7 @@ class Beside:
     def call(self, what: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """The result for real tensors; None where it is an error."""
         self.count += 1
-        described = Descriptions()
+        described = descriptions()
         without = (described.of(args), {name: described.of(value) for name, value in named.items()})
         got, inferred = _outcome(function, *without[0], **without[1])
         want, result = _outcome(function, *args, **named)

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, NoReturn
 
 from ..._base.allocation import allocate
-from ..._base.devices import META, device, on_device
+from ..._base.devices import META, device, number_of, on_device
 from ..._base.errors import raise_pending
 from ..._base.handles import type_name
 from ..._base.keys import KEY_BITS
@@ -41,9 +41,11 @@ def payload_of(tensor: Any) -> Any:
 
 
 @cache
-def _without_memory(code: int) -> Any:
-    """A tensor whose storage all sparse tensors of a dtype share: nothing is ever read from it, or written to it."""
-    return on_device(META, allocate, (1,), code)
+def _without_memory(code: int, where: device) -> Any:
+    """A tensor whose storage all sparse tensors of a dtype share on a device: nothing is read from it, or written."""
+    described = on_device(META, allocate, (1,), code)
+    lib.describe(described._h, number_of(where), False)
+    return described
 
 
 def check_size(size: tuple[int, ...]) -> None:
@@ -68,7 +70,7 @@ def made(payload: Payload) -> Any:
 
 def _handle_for(payload: Payload) -> float:
     code, size = payload.values.dtype.code, payload.size
-    described = _without_memory(code)
+    described = _without_memory(code, payload.values.device)
     handle = lib.as_strided(described._h, size, (0,) * len(size), len(size), 0, code)
     if not handle:
         raise_pending()
@@ -116,12 +118,6 @@ class SparseTensor(Tensor):  # type: ignore[misc]
     def is_sparse_csr(self) -> bool:
         """True if the elements are given row by row."""
         return scalar_name(self._sparse.layout) == "SparseCsr"
-
-    @property
-    def device(self) -> device:
-        """The device of the values."""
-        where: device = self._sparse.values.device
-        return where
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec)

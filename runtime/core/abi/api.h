@@ -55,13 +55,15 @@ int64_t storage_offset(double t);
 uintptr_t data_ptr(double t); /* 0 for an empty tensor */
 int32_t flags(double t);
 uint32_t keys(double t);
+uint32_t device(double t); /* its number: the kind, and 256 times the index */
 void set_keys(double t, uint32_t keys);
 int32_t item_kind(double t); /* 0 bool, 1 int64, 2 double, 3 uint64, 4 complex; -1 when it has not exactly one element */
 int64_t item_i(double t); /* for kinds 0 and 1, and the bits for 3 */
 double item_d(double t);  /* for kind 2 */
 /* storage: an address; its identity is the pointer */
 uintptr_t storage_of(double t);
-void storage_make_wrapper(double t); /* of a tensor without memory: its device is the CPU from now on */
+/* Of a tensor without memory: its device from now on, and whether it stands for others, which answer its calls. */
+void describe(double t, uint32_t device, int32_t is_wrapper);
 int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
 int32_t storage_is_inference(uintptr_t storage);

@@ -36,19 +36,29 @@ int ow_axes_arrange(ow_axis *axes, int n) {
 
 /* ---- devices ------------------------------------------------------------------------------------------ */
 
-int ow_common_device(ow_tensor *const *tensors, int n) {
-    static const char *const names[] = {"cpu", "meta"};
-    int infers = 0, expected = -1;
-    for (int k = 0; k < n; k++) infers |= tensors[k] && ow_is_meta(tensors[k]);
-    for (int k = 0; k < n && infers; k++) {
+int ow_goes_with_any(const ow_tensor *t) { return t->flags & OW_NUMBER || (!t->ndim && !ow_place_of(t)); }
+
+int ow_common_device(ow_tensor *const *tensors, int n, ow_device *device) {
+    char found[48], expected[48];
+    const ow_tensor *first = NULL;
+    *device = OW_CPU;
+    for (int k = 0; k < n; k++) {
         const ow_tensor *t = tensors[k];
-        if (!t || (!t->ndim && !ow_is_meta(t))) continue;
-        if (expected < 0) expected = ow_is_meta(t);
-        if (expected == ow_is_meta(t)) continue;
-        ow_fail(OW_RUNTIME_ERROR, "Tensor on device %s is not on the expected device %s!", names[!expected], names[expected]);
-        return -1;
+        if (!t || ow_goes_with_any(t)) continue;
+        const ow_device place = ow_place_of(t);
+        if (!first) *device = place;
+        first = t;
+        if (place == *device) continue;
+        ow_device_text(expected, sizeof expected, *device);
+        ow_device_text(found, sizeof found, place);
+        if (place == OW_META || *device == OW_META)
+            ow_fail(OW_RUNTIME_ERROR, "Tensor on device %s is not on the expected device %s!", found, expected);
+        else
+            ow_fail(OW_RUNTIME_ERROR, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                    expected, found);
+        return 0;
     }
-    return infers;
+    return 1;
 }
 
 /* ---- results given by the caller ---------------------------------------------------------------------- */

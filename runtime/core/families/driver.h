@@ -41,9 +41,10 @@ static inline int64_t ow_axes_offset(const ow_axis *axes, int n, int64_t index, 
 
 /* ---- devices ------------------------------------------------------------------------------------------ */
 
-/* 1 if the tensors (NULL entries skipped) are on the device `meta`, 0 if on the CPU; -1 with the error set where on both. A
- * number, or a tensor of the CPU without dimensions, goes with any other. */
-int ow_common_device(ow_tensor *const *tensors, int n);
+/* 1 of a number, and of a tensor of the CPU without dimensions: they go with tensors of any device. */
+int ow_goes_with_any(const ow_tensor *t);
+/* Sets *device to where the other tensors (NULL entries skipped) are. 1, or 0 with the error set where they are on several. */
+int ow_common_device(ow_tensor *const *tensors, int n, ow_device *device);
 
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
 

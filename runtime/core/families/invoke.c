@@ -85,30 +85,66 @@ int ow_invoke(ow_call *c) {
     return result != NULL;
 }
 
-/* The same of a call that writes to its first input: without memory that takes any others. */
-static int device_of_target(const ow_call *c) {
-    for (int k = 1; k < OW_MAX_INPUTS && !ow_is_meta(c->out); k++)
-        if (c->inputs[k] && ow_is_meta(c->inputs[k])) {
-            ow_fail(OW_NOT_IMPLEMENTED, "Cannot copy out of meta tensor; no data!");
-            return -1;
-        }
-    return ow_is_meta(c->out);
+static int fail_across(ow_device from, ow_device to) {
+    char texts[2][48];
+    ow_fail(OW_RUNTIME_ERROR, "Attempting to copy from device %s to device %s, but cross-device copies are not allowed!",
+            ow_device_text(texts[0], sizeof *texts, from), ow_device_text(texts[1], sizeof *texts, to));
+    return 0;
 }
 
-/* 1 if the call infers, 0 if not; -1 with the error set where its tensors are not on one device. */
-static int device_of(const ow_call *c) {
-    if (c->op->family == OW_FACTORY && !c->out) return ow_meta_by_default();
-    if (c->op->family == OW_ROUTINE && c->out) return device_of_target(c);
+/* Sets *device to that of a tensor that is written to, which takes elements of others. 1, or 0 with the error set. */
+static int device_of_target(const ow_call *c, ow_device *device) {
+    *device = ow_place_of(c->out);
+    for (int k = 1; k < OW_MAX_INPUTS && *device != OW_META; k++) {
+        const ow_tensor *t = c->inputs[k];
+        if (!t || ow_goes_with_any(t) || ow_place_of(t) == *device) continue;
+        if (!ow_is_meta(t)) return fail_across(ow_place_of(t), *device);
+        ow_fail(OW_NOT_IMPLEMENTED, "Cannot copy out of meta tensor; no data!");
+        return 0;
+    }
+    return 1;
+}
+
+/* Sets *device to where the call computes. 1, or 0 with the error set where its tensors are not on one device. */
+static int device_of(const ow_call *c, ow_device *device) {
+    *device = ow_default_device;
+    if (c->op->family == OW_FACTORY && !c->out) return 1;
+    if (c->op->family == OW_ROUTINE && c->out) return device_of_target(c, device);
     int listed = c->count && !c->inputs[0]; /* tensors in a list besides others select from these */
-    int infers = listed ? ow_common_device(c->list, c->count) : ow_common_device(c->inputs, OW_MAX_INPUTS);
-    if (infers < 0 || !c->out || ow_is_meta(c->out) == infers || c->op->family == OW_FACTORY)
-        return infers < 0 || !c->out ? infers : ow_is_meta(c->out);
-    ow_fail(OW_RUNTIME_ERROR, "Attempting to copy from device %s to device %s, but cross-device copies are not allowed!",
-            infers ? "meta" : "cpu", infers ? "cpu" : "meta");
-    return -1;
+    if (!(listed ? ow_common_device(c->list, c->count, device) : ow_common_device(c->inputs, OW_MAX_INPUTS, device))) return 0;
+    const ow_device from = *device;
+    if (!c->out) return 1;
+    *device = ow_place_of(c->out);
+    return *device == from || c->op->family == OW_FACTORY || fail_across(from, *device);
+}
+
+/* Views and uninitialised memory are made on any device: nothing is computed. */
+static int computes(const ow_op *op) {
+    return op->family != OW_VIEW && !(op->family == OW_FACTORY && !op->tables[ow_level]);
+}
+
+static int fail_to_compute(const ow_op *op, ow_device device) {
+    char text[48];
+    ow_device_text(text, sizeof text, device);
+    ow_fail(OW_NOT_IMPLEMENTED,
+            "%s() has no implementation for tensors on the device %s; register one with opweave.library.register(), or "
+            "opweave.library.cpu_fallback for all operators", op->name, text);
+    return 0;
 }
 
 int ow_invoke_anywhere(ow_call *c) {
-    int infers = device_of(c);
-    return infers < 0 ? 0 : OW_CALL(infers, ow_invoke(c));
+    ow_device device;
+    if (!device_of(c, &device)) return 0;
+    if (device > OW_META && computes(c->op)) return fail_to_compute(c->op, device);
+    return OW_CALL(device, ow_invoke(c));
+}
+
+int ow_describe_results(ow_call *c) {
+    ow_device device;
+    return device_of(c, &device) ? OW_CALL(OW_META, ow_invoke(c)) : 0;
+}
+
+int ow_make_results(ow_call *c) {
+    ow_device device;
+    return device_of(c, &device) ? OW_CALL(device, ow_invoke(c)) : 0;
 }

@@ -58,5 +58,9 @@ int ow_invoke(ow_call *call);
 /* The same for tensors on any device: where they have no memory, the driver infers what the result is. A factory that is not
  * given `out` makes its tensor on the thread's default device. */
 int ow_invoke_anywhere(ow_call *call);
+/* The same, but the results are only made and not computed: on the device of the tensors, for who computes there; or without
+ * memory, on `meta`. The second is for new results of drivers that look at no element before they have made these. */
+int ow_make_results(ow_call *call);
+int ow_describe_results(ow_call *call);
 
 #endif

@@ -3,6 +3,10 @@
 
 /* The view of a contiguous copy, which can have every shape of the right size; others are refused for it as well. */
 static ow_tensor *view_of_copy(const ow_op *op, ow_tensor *self, const int64_t *ints, ow_ints *lists) {
+    char text[48];
+    if (ow_place > OW_META) /* whose elements are not copied here */
+        return ow_fail(OW_NOT_IMPLEMENTED, "%s() takes a copy on the device %s", op->name,
+                       ow_device_text(text, sizeof text, ow_place));
     ow_tensor *copy = ow_clone(self, -1, 1);
     if (!copy) return NULL;
     ow_tensor *result = ow_view_call(op, copy, ints, lists);

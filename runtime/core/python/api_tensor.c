@@ -28,7 +28,7 @@ double number_c(double real, double imag) {
 double number_b(int32_t value) { return ow_pack(ow_tensor_number_b(value)); }
 
 double empty_strided(const int64_t *sizes, const int64_t *strides, int32_t ndim, int32_t dtype) {
-    return ow_pack(OW_CALL(ow_meta_by_default(), ow_tensor_new(dtype, ndim, sizes, strides)));
+    return ow_pack(OW_CALL(ow_default_device, ow_tensor_new(dtype, ndim, sizes, strides)));
 }
 
 static void *fail_out_of_bounds(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
@@ -127,12 +127,12 @@ static int has_other_keys(const ow_tensor *t) { return (ow_keys(t) & ~(uint32_t)
 double clone_(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
     if (has_other_keys(self)) return 0.0;
-    return ow_pack(OW_CALL(ow_is_meta(self), ow_clone(self, dtype < 0 ? self->dtype : dtype, order)));
+    return ow_pack(OW_CALL(ow_place_of(self), ow_clone(self, dtype < 0 ? self->dtype : dtype, order)));
 }
 
 double empty_like(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
-    return ow_pack(OW_CALL(ow_meta_by_default(), ow_empty_like(self, dtype, order)));
+    return ow_pack(OW_CALL(ow_default_device, ow_empty_like(self, dtype, order)));
 }
 
 double copy_(double dst, double src) {
@@ -206,11 +206,13 @@ int32_t flags(double t) { return ow_unpack(t)->flags; }
 
 uint32_t keys(double t) { return ow_unpack(t)->keys; }
 
+uint32_t device(double t) { return ow_device_of(ow_unpack(t)); }
+
 void set_keys(double t, uint32_t keys) { ow_unpack(t)->keys = keys; }
 
 int32_t item_kind(double t) {
     const ow_tensor *self = ow_unpack(t);
-    if (self->numel != 1 || ow_is_meta(self)) return -1;
+    if (self->numel != 1 || !ow_is_readable(self)) return -1;
     if (self->dtype == OW_BOOL) return 0;
     if (self->dtype == OW_UINT64) return 3;
     if (ow_dtype_kinds[self->dtype] == OW_KIND_COMPLEX) return 4;
@@ -247,7 +249,7 @@ int32_t storage_resize(uintptr_t storage, int64_t nbytes) {
 
 uintptr_t storage_data(uintptr_t storage) {
     const ow_storage *s = storage_at(storage);
-    return s->flags & OW_STORAGE_META ? 0 : (uintptr_t)s->data;
+    return s->flags & OW_STORAGE_DESCRIBED ? 0 : (uintptr_t)s->data;
 }
 
 int32_t suggested_order(double t) { return ow_suggested_order(ow_unpack(t)); }
@@ -274,15 +276,17 @@ double storage_tensor(uintptr_t storage, int32_t dtype) {
     return ow_pack(ow_tensor_view(s, s->data, dtype, 1, &n, &stride));
 }
 
-void storage_make_wrapper(double t) {
+void describe(double t, uint32_t device, int32_t is_wrapper) {
     ow_tensor *self = ow_unpack(t);
-    self->storage->flags |= OW_STORAGE_WRAPPER;
-    self->keys |= ow_storage_keys(self->storage);
+    const uint32_t of_storage = ow_storage_keys(self->storage);
+    self->storage->flags &= (1u << OW_STORAGE_DEVICE) - 1;
+    self->storage->flags |= (is_wrapper ? OW_STORAGE_WRAPPER : 0) | device << OW_STORAGE_DEVICE;
+    self->keys = (self->keys & ~of_storage) | ow_storage_keys(self->storage);
 }
 
 double storage_described(uintptr_t storage) {
     const ow_storage *s = storage_at(storage);
-    ow_tensor *bytes = OW_CALL(1, ow_tensor_new(OW_UINT8, 1, &s->nbytes, NULL));
+    ow_tensor *bytes = OW_CALL(OW_META, ow_tensor_new(OW_UINT8, 1, &s->nbytes, NULL));
     if (bytes) bytes->storage->flags |= s->flags & (OW_STORAGE_READONLY | OW_STORAGE_INFERENCE | OW_STORAGE_EXPORTED);
     if (bytes && s->deleter) bytes->storage->flags |= OW_STORAGE_EXPORTED; /* memory of others is not resized */
     return ow_pack(bytes);

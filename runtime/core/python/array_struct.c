@@ -177,9 +177,11 @@ PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n
     (void)module;
     const ow_tensor *t = n == 2 && PyBool_Check(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
     if (!t) return PyErr_Format(PyExc_TypeError, "exported() takes a tensor and a bool");
-    if (ow_is_meta(t))
-        return PyErr_Format(PyExc_TypeError, "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the "
-                                             "tensor to host memory first.");
+    char device[48];
+    if (!ow_is_readable(t))
+        return PyErr_Format(PyExc_TypeError, "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the "
+                                             "tensor to host memory first.",
+                            ow_device_text(device, sizeof device, ow_place_of(t)));
     if (!typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
     return new_exported(t, arguments[1] == Py_True, NULL);
 }

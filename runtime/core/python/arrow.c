@@ -166,7 +166,7 @@ PyObject *ow_to_arrow(PyObject *module, PyObject *tensor) {
     (void)module;
     ow_tensor *t = ow_any_tensor(tensor);
     if (!t || !(t->flags & OW_CONTIGUOUS)) return PyErr_Format(PyExc_TypeError, "to_arrow() takes a contiguous tensor");
-    if (ow_is_meta(t)) return PyErr_Format(PyExc_BufferError, "the tensor has no memory");
+    if (!ow_is_readable(t)) return PyErr_Format(PyExc_BufferError, "the tensor has no memory");
     if (!t->ndim) return PyErr_Format(PyExc_TypeError, "a tensor without dimensions is no array for Arrow; use t.reshape(1)");
     if (!formats[t->dtype]) return PyErr_Format(PyExc_TypeError, "Arrow has no bfloat16, no float8 and no complex numbers");
     schema *described = new_schema(t);

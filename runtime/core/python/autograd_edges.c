@@ -142,15 +142,17 @@ PyObject *ow_kept(PyObject *module, PyObject *object) {
     return same ? Py_BuildValue("(Nk)", same, (unsigned long)ow_any_tensor(same)->storage->version) : NULL;
 }
 
-/* meta(tensor): the shape, the dtype's number, and whether `meta` is its device. */
+/* meta(tensor): the shape, the dtype's number, and the device's. */
 PyObject *ow_meta(PyObject *module, PyObject *object) {
     (void)module;
     const ow_tensor *t = ow_any_tensor(object);
     if (!t) return PyErr_Format(PyExc_TypeError, "meta() takes a tensor");
     PyObject *shape = ow_shape_of(t), *dtype = shape ? PyLong_FromLong(t->dtype) : NULL;
-    PyObject *meta = dtype ? PyTuple_Pack(3, shape, dtype, ow_is_on_meta(t) ? Py_True : Py_False) : NULL;
+    PyObject *device = dtype ? PyLong_FromUnsignedLong(ow_device_of(t)) : NULL;
+    PyObject *meta = device ? PyTuple_Pack(3, shape, dtype, device) : NULL;
     Py_XDECREF(shape);
     Py_XDECREF(dtype);
+    Py_XDECREF(device);
     return meta;
 }
 
@@ -161,7 +163,8 @@ PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     if (!t) return PyErr_Format(PyExc_TypeError, "fits() takes a tensor and what meta() gives");
     PyObject *shape = PyTuple_GetItem(arguments[1], 0), *dtype = PyTuple_GetItem(arguments[1], 1);
     PyObject *device = PyTuple_GetItem(arguments[1], 2);
-    int fits = shape && dtype && device && PyLong_AsLong(dtype) == t->dtype && (device == Py_True) == ow_is_on_meta(t) && PyTuple_Size(shape) == t->ndim;
+    int fits = shape && dtype && device && PyLong_AsLong(dtype) == t->dtype && PyLong_AsLong(device) == (long)ow_device_of(t) &&
+               PyTuple_Size(shape) == t->ndim;
     for (int k = 0; fits && k < t->ndim; k++) fits = PyLong_AsLongLong(PyTuple_GetItem(shape, k)) == t->sizes[k];
     return PyErr_Occurred() ? NULL : PyBool_FromLong(fits);
 }

@@ -44,7 +44,7 @@ static int is_fortran_contiguous(const ow_tensor *t) {
 
 /* Why the memory of an object cannot be given to others; NULL: it can. */
 static const char *refusal(PyObject *self, const ow_tensor *t, int flags) {
-    if (!t || ow_is_meta(t)) return "the tensor has no memory";
+    if (!t || !ow_is_readable(t)) return "the tensor has no memory";
     if (t->keys & OW_KEY_CONJ) return "the tensor is read as conjugates of what is in memory; use t.resolve_conj()";
     if (t->keys & OW_ELSEWHERE) return "the elements of the tensor are not in memory one by one";
     if (!ow_is_tensor_class(Py_TYPE(self))) return "a subclass of Tensor decides by itself; use t.as_subclass(opweave.Tensor)";

@@ -80,7 +80,7 @@ static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declin
 PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     const ow_tensor *t = n == 1 ? ow_any_tensor(arguments[0]) : NULL;
-    if (!t || t->numel != 1 || ow_is_meta(t)) Py_RETURN_NONE;
+    if (!t || t->numel != 1 || !ow_is_readable(t)) Py_RETURN_NONE;
     return ow_element(t);
 }
 

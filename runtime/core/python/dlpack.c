@@ -101,7 +101,9 @@ PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     ow_tensor *t = n == 3 ? ow_any_tensor(arguments[0]) : NULL;
     if (!t || !PyBool_Check(arguments[1]) || !PyBool_Check(arguments[2]))
         return PyErr_Format(PyExc_TypeError, "to_dlpack() takes a tensor and two bools");
-    if (ow_is_meta(t)) return PyErr_Format(PyExc_BufferError, "Cannot pack tensors on meta");
+    char device[48];
+    if (!ow_is_readable(t))
+        return PyErr_Format(PyExc_BufferError, "Cannot pack tensors on %s", ow_device_text(device, sizeof device, ow_place_of(t)));
     int is_versioned = arguments[1] == Py_True, is_readonly = t->storage->flags & OW_STORAGE_READONLY;
     if (is_readonly && !is_versioned)
         return PyErr_Format(PyExc_BufferError, "the memory is read-only, which DLPack before version 1 cannot say; clone() "

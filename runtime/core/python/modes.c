@@ -74,14 +74,19 @@ static void release(PyObject *self) {
 
 /* ---- bits that a block changes ---------------------------------------------------------------------------- */
 
+/* Of which word they are: the keys that the thread does not look at, ow_anomaly, or the thread's default device. */
+enum { OF_KEYS, OF_ANOMALY, OF_DEVICE };
+
 typedef struct {
     blocks blocks;
     unsigned int cleared, set; /* the bits that it changes */
-    char is_anomaly;           /* of ow_anomaly, rather than of the thread's excluded keys */
+    unsigned char word;        /* whose bits these are */
     int64_t outer;             /* what was before it was applied without a block; -1: it was not, or its block has come */
 } mode;
 
-static uint32_t *word_of(const mode *m) { return m->is_anomaly ? &ow_anomaly : &ow_excluded_keys; }
+static uint32_t *word_of(const mode *m) {
+    return m->word == OF_ANOMALY ? &ow_anomaly : m->word == OF_DEVICE ? &ow_default_device : &ow_excluded_keys;
+}
 
 static PyObject *mode_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)arguments, (void)keywords;
@@ -123,7 +128,7 @@ static PyMethodDef mode_methods[] = {
 static PyMemberDef mode_members[] = {
     {"_cleared", T_UINT, offsetof(mode, cleared), 0, "bits that are zero within"},
     {"_set", T_UINT, offsetof(mode, set), 0, "bits that are one"},
-    {"_is_anomaly", T_BOOL, offsetof(mode, is_anomaly), 0, "whether these are bits of anomaly(), rather than of excluded()"},
+    {"_word", T_UBYTE, offsetof(mode, word), 0, "whose bits these are: 0 of excluded(), 1 of anomaly(), 2 of the default device"},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -132,7 +137,7 @@ static PyType_Slot mode_slots[] = {
     {Py_tp_dealloc, release},
     {Py_tp_methods, mode_methods},
     {Py_tp_members, mode_members},
-    {Py_tp_doc, "A change of the dispatch keys that a thread does not look at, or of anomaly(), as a context manager."},
+    {Py_tp_doc, "A change of the dispatch keys that a thread does not look at, of its default device, or of anomaly(), as a context manager."},
     {0, NULL},
 };
 

@@ -7,11 +7,14 @@
 
 enum { OW_FEW_TENSORS = 16 };
 
+/* A call of plain tensors; of any; of any, whose results are only made where these are, or only described. */
+enum { OW_QUICK, OW_ANYWHERE, OW_MADE, OW_DESCRIBED };
+
 /* What is read so far of the arguments of a call, and the memory of its numbers. */
 typedef struct {
     ow_call call;
     int inputs, params, ints, lists, reals;
-    int any; /* are tensors of subclasses, and with dispatch keys, taken as well? */
+    int any; /* unless it is OW_QUICK, tensors of subclasses, and with dispatch keys, are taken as well */
     ow_number numbers[OW_MAX_INPUTS + OW_MAX_PARAMS];
     int nnumbers;
     /* The tensors of a list and their objects, which are kept: another thread may take one out of the list while this one has

@@ -55,7 +55,10 @@ static PyObject *answer(ow_reader *r, const ow_function *f, PyObject *const *val
         for (int k = 0; k < f->core->ninputs; k++) tensors |= r->call.inputs[k] && !(r->call.inputs[k]->flags & OW_NUMBER);
         if (!tensors) return NULL;
     }
-    int count = r->any ? ow_invoke_anywhere(&r->call) : ow_invoke(&r->call);
+    int count = r->any == OW_DESCRIBED ? ow_describe_results(&r->call)
+                : r->any == OW_MADE    ? ow_make_results(&r->call)
+                : r->any               ? ow_invoke_anywhere(&r->call)
+                                       : ow_invoke(&r->call);
     return count ? finished(f, &r->call, count, values, out) : NULL;
 }
 
@@ -209,7 +212,7 @@ PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject 
     if (ow_included_keys & ~ow_excluded_keys) return NULL;
     ow_mode mode = f->form == OW_IN_PLACE || f->form == OW_AUGMENTED ? OW_INPLACE : out != Py_None ? OW_OUT : OW_NEW;
     /* Tensors that are made within a composite, or by a factory, are where the dispatcher says. */
-    if (ow_meta_by_default() && (!f->core || f->core->family == OW_FACTORY)) return NULL;
+    if (ow_default_device && (!f->core || f->core->family == OW_FACTORY)) return NULL;
     if (!f->core) return mode == OW_NEW && f->body != Py_None ? composite_call(f, values) : NULL;
     if (f->body != Py_None) return mode == OW_NEW ? body_call(f, values) : NULL;
     if (mode == OW_INPLACE && f->core->family == OW_VIEW) return NULL; /* the tensor becomes the view */
@@ -226,19 +229,31 @@ PyObject *ow_quick_operands(const ow_function *f, PyObject *left, PyObject *righ
 
 static int is_function(PyObject *object) { return (PyObject *)Py_TYPE(object) == ow_function_type(); }
 
-PyObject *ow_invoke_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
+static PyObject *invoked(const char *name, PyObject *const *arguments, Py_ssize_t n, int how) {
     int64_t mode;
     const ow_function *f = n == 4 && is_function(arguments[0]) ? (const ow_function *)arguments[0] : NULL;
     if (!f || !f->core || !PyTuple_Check(arguments[1]) || PyTuple_Size(arguments[1]) != f->narguments ||
         !ow_read_int(arguments[3], &mode) || mode < OW_NEW || mode > OW_OUT)
-        return PyErr_Format(PyExc_TypeError, "invoke() takes a function of the core, its arguments, a tensor and a mode");
+        return PyErr_Format(PyExc_TypeError, "%s() takes a function of the core, its arguments, a tensor and a mode", name);
     PyObject *values[OW_MAX_ARGUMENTS];
     for (int k = 0; k < f->narguments; k++) values[k] = PyTuple_GetItem(arguments[1], k);
     if (ow_error_pending()) return ow_raise_pending();
-    PyObject *result = core_call(f, values, arguments[2], (ow_mode)mode, 1);
+    PyObject *result = core_call(f, values, arguments[2], (ow_mode)mode, how);
     if (!result && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%U() got arguments that do not fit its schema", f->name);
     return result;
+}
+
+PyObject *ow_invoke_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return invoked("invoke", arguments, n, OW_ANYWHERE);
+}
+
+/* make_results(function, arguments, out, mode, described): the results of a call, which are not computed: in memory of their
+ * own where its tensors are; or, described, without memory on the device `meta`. */
+PyObject *ow_make_results_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int described = n == 5 && PyObject_IsTrue(arguments[4]) == 1;
+    return invoked("make_results", arguments, n - 1, described ? OW_DESCRIBED : OW_MADE);
 }
 
 PyObject *ow_keys_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {

@@ -72,6 +72,7 @@ int ow_is_for_subclass(const ow_function *f, PyObject *const *values);
 
 /* invoke(function, arguments, out, mode): the core's answer, whatever classes and keys the tensors have. */
 PyObject *ow_invoke_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_make_results_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* keys(arguments, out): the dispatch keys of all tensors, those of elements of lists among them. */
 PyObject *ow_keys_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_t n);

@@ -63,6 +63,12 @@ PyObject *ow_packing(void);
 PyObject *ow_packing_hooks(PyObject *module, PyObject *nothing);
 /* What a handler of a signal raised within a loop (gil.c). */
 PyObject *ow_interruption(PyObject *module, PyObject *nothing);
+/* Has the exception that is raised pending, as the error of a call of the core. (gil.c) */
+void ow_keep_exception(void);
+/* Devices (registered_devices.c). */
+PyObject *ow_register_device(PyObject *module, PyObject *arguments);
+PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
 /* None, for a call that is made again in another way, and its error with it; but an interruption is raised. (gil.c) */
 PyObject *ow_declined(void);
 /* The edge of a tensor whose history is recorded; None of anything else. */

@@ -64,6 +64,7 @@ PyObject *ow_element(const ow_tensor *t) {
 
 PyObject *ow_tolist(const ow_tensor *t) {
     if (ow_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
+    if (!ow_is_readable(t)) return PyErr_Format(PyExc_RuntimeError, "the elements are not in memory of the CPU; use cpu()");
     if (!t->ndim) return ow_element(t);
     /* Making objects can run Python code that gives the tensor other memory: a view keeps what it has now. */
     ow_tensor *view = ow_tensor_alias(t);

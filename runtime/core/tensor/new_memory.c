@@ -8,6 +8,6 @@ void ow_fill_new_memory(const ow_storage *s, char *data, int dtype) {
     int integer = ow_dtype_kinds[dtype] <= OW_KIND_INTEGER;
     const char *value = integer ? (const char *)&ow_dtype_bounds[dtype][1] : (const char *)&undefined;
     int64_t count = (s->data + s->nbytes - data) / ow_itemsize(dtype);
-    if (s->flags & OW_STORAGE_META || count <= 0) return;
+    if (s->flags & OW_STORAGE_DESCRIBED || s->flags >> OW_STORAGE_DEVICE || count <= 0) return;
     ow_cast_loop(dtype, integer ? OW_INT64 : OW_FLOAT32)(data, ow_itemsize(dtype), value, 0, count);
 }

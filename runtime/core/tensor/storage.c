@@ -1,19 +1,26 @@
 /* Storages: counted memory that tensors share. */
 #include "storage.h"
 
+static void *memory_of(ow_device place, int64_t nbytes) {
+    if (!place) return ow_alloc(nbytes);
+    return place == OW_META || !nbytes ? OW_NOWHERE : ow_device_allocate(place, nbytes);
+}
+
 ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
-    int infers = ow_infers(), fits = nbytes <= OW_INLINE_BYTES && !infers;
+    const ow_device place = ow_place;
+    const int fits = nbytes <= OW_INLINE_BYTES && !place;
     ow_storage *s = ow_alloc(fits ? header + nbytes : header);
     if (!s) return NULL;
     s->refs = 1;
-    s->flags = (fits ? OW_STORAGE_INLINE : infers ? OW_STORAGE_META : 0) | ow_inference_flag();
+    s->flags = (fits ? OW_STORAGE_INLINE : place == OW_META ? OW_STORAGE_DESCRIBED : 0) | ow_inference_flag() |
+               place << OW_STORAGE_DEVICE;
     s->version = 0;
     s->nbytes = s->capacity = nbytes;
     s->deleter = NULL;
     s->context = NULL;
     s->block = fits ? header + nbytes : header;
     s->holders = 1;
-    s->data = fits ? (char *)s + header : infers ? OW_NOWHERE : ow_alloc(nbytes);
+    s->data = fits ? (char *)s + header : memory_of(place, nbytes);
     if (__builtin_expect(!s->data, 0)) {
         ow_dealloc(s, header);
         return NULL;
@@ -36,7 +43,10 @@ ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_st
 }
 
 static void free_own_data(ow_storage *s) {
-    if (!(s->flags & (OW_STORAGE_INLINE | OW_STORAGE_META))) ow_dealloc(s->data, s->capacity);
+    const ow_device device = s->flags >> OW_STORAGE_DEVICE;
+    if (s->flags & (OW_STORAGE_INLINE | OW_STORAGE_DESCRIBED)) return;
+    if (!device) ow_dealloc(s->data, s->capacity);
+    else if (s->data != OW_NOWHERE) ow_device_release(device, s->data, s->capacity);
 }
 
 /* Releases a storage that only counts writes to the memory of another one. */
@@ -67,11 +77,23 @@ int ow_storage_reuse(ow_storage *s, int64_t nbytes) {
     return 1;
 }
 
+int ow_storage_move(char *to, const ow_storage *s) {
+    const ow_device device = s->flags >> OW_STORAGE_DEVICE;
+    if (s->flags & OW_STORAGE_DESCRIBED || !s->nbytes) return 1;
+    if (device) return ow_device_copy(device, to, s->data, s->nbytes);
+    memcpy(to, s->data, (size_t)s->nbytes);
+    return 1;
+}
+
 int ow_storage_grow(ow_storage *s, int64_t nbytes) {
-    if (!(s->flags & OW_STORAGE_META)) {
-        char *data = ow_alloc(nbytes);
+    if (!(s->flags & OW_STORAGE_DESCRIBED)) {
+        const ow_device device = s->flags >> OW_STORAGE_DEVICE;
+        char *data = memory_of(device, nbytes);
         if (!data) return 0;
-        memcpy(data, s->data, (size_t)s->nbytes);
+        if (!ow_storage_move(data, s)) {
+            if (device) ow_device_release(device, data, nbytes);
+            return 0;
+        }
         free_own_data(s);
         s->flags &= ~(uint32_t)OW_STORAGE_INLINE;
         s->data = data;

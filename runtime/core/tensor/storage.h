@@ -25,14 +25,25 @@ _Static_assert(sizeof(ow_tensor) <= OW_HANDLE_BYTES, "the first handle must leav
 /* Where storages without memory begin: no address of a program, so that a use of one ends it at once. */
 #define OW_NOWHERE ((char *)((uintptr_t)1 << 56))
 
-/* The keys of tensors in this storage. */
-static inline uint32_t ow_storage_keys(const ow_storage *s) {
-    if (!(s->flags & OW_STORAGE_META)) return 0;
-    return OW_KEY_META | (s->flags & OW_STORAGE_WRAPPER ? OW_KEY_WRAPPER : 0);
+/* The key of a kind of device; 0 of the CPU, and of `meta`, whose tensors have that of storages without memory. */
+static inline uint32_t ow_device_key(ow_device device) {
+    uint32_t kind = device & (OW_DEVICES_OF_KIND - 1);
+    return kind < OW_REGISTERED_DEVICES ? 0 : 1u << (OW_KEY_FIRST_DEVICE + kind - OW_REGISTERED_DEVICES);
 }
 
-/* A storage whose block begins with `header` bytes, without memory in a call that infers. NULL with the error set. */
+/* The keys of tensors in this storage. */
+static inline uint32_t ow_storage_keys(const ow_storage *s) {
+    const uint32_t described = OW_STORAGE_DESCRIBED, wrapper = OW_STORAGE_WRAPPER;
+    if (s->flags < 1u << OW_STORAGE_DEVICE && !(s->flags & described)) return 0;
+    return ow_device_key(s->flags >> OW_STORAGE_DEVICE) | (s->flags & described ? OW_KEY_META : 0) |
+           (s->flags & wrapper ? OW_KEY_WRAPPER : 0);
+}
+
+/* A storage whose block begins with `header` bytes, of memory of the device where the thread allocates. NULL with the error
+ * set. */
 ow_storage *ow_storage_create(int64_t nbytes, int64_t header);
+/* Copies the contents to other memory of the same device, where there are any. 1, or 0 with the error set. */
+int ow_storage_move(char *to, const ow_storage *s);
 /* Moves the contents to `nbytes` of new memory. Only for the storage's single owner: views hold addresses. 1, or 0 with
  * the error set. */
 int ow_storage_grow(ow_storage *s, int64_t nbytes);
@@ -40,6 +51,28 @@ int ow_storage_grow(ow_storage *s, int64_t nbytes);
 int ow_storage_resizable(const ow_storage *s);
 /* Makes the storage use `nbytes` of the memory that it has. 1, or 0 where these are too many. */
 int ow_storage_reuse(ow_storage *s, int64_t nbytes);
+
+/* ---- devices (devices.c) ------------------------------------------------------------------------------ */
+
+/* A kind of device that a program registers. Addresses are the device's: nobody reads them here. */
+typedef struct ow_device_kind {
+    char name[32];
+    int count; /* of devices of the kind */
+    /* Memory of a device; NULL with the error set. */
+    void *(*allocate)(const struct ow_device_kind *kind, int index, int64_t nbytes);
+    void (*release)(const struct ow_device_kind *kind, int index, void *data, int64_t nbytes);
+    /* Copies between two addresses of a device. 1, or 0 with the error set. */
+    int (*copy)(const struct ow_device_kind *kind, int index, void *to, const void *from, int64_t nbytes);
+    void *context;
+} ow_device_kind;
+
+/* The number of a new kind; 0 with the error set where there is no room for another one. */
+int ow_device_register(const ow_device_kind *kind);
+/* 1 if there is such a device. */
+int ow_device_exists(ow_device device);
+void *ow_device_allocate(ow_device device, int64_t nbytes);
+void ow_device_release(ow_device device, void *data, int64_t nbytes);
+int ow_device_copy(ow_device device, void *to, const void *from, int64_t nbytes);
 
 /* ---- sizes and strides (sizes.c) ------------------------------------------------------------------- */
 

@@ -77,10 +77,10 @@ ow_tensor *ow_tensor_alias(const ow_tensor *t) {
 
 /* It has memory whatever the call: a number is known. */
 static ow_tensor *number(int dtype, const void *value) {
-    const uint32_t excluded = ow_excluded_keys;
-    ow_excluded_keys &= ~(uint32_t)OW_KEY_META;
+    const ow_device place = ow_place;
+    ow_place = OW_CPU;
     ow_tensor *t = ow_tensor_new(dtype, 0, NULL, NULL);
-    ow_excluded_keys = excluded;
+    ow_place = place;
     if (!t) return NULL;
     t->flags |= OW_NUMBER;
     memcpy(t->data, value, (size_t)ow_itemsize(dtype));
@@ -122,7 +122,7 @@ static void set_storage(ow_tensor *t, ow_storage *s) {
 /* All that a tensor says of its elements, but for the storage. */
 static void take_shape(ow_tensor *to, const ow_tensor *from, const ow_tensor *inline_of) {
     int is_inline = from->sizes == inline_of->inline_dims;
-    const uint32_t of_elements = OW_KEY_META | OW_KEY_WRAPPER | OW_KEY_CONJ;
+    const uint32_t of_elements = OW_KEY_META | OW_KEY_WRAPPER | OW_KEY_CONJ | OW_KEY_DEVICES;
     to->keys = (to->keys & ~of_elements) | (from->keys & of_elements);
     to->dtype = from->dtype;
     to->ndim = from->ndim;
@@ -157,10 +157,13 @@ static int reserve(ow_tensor *t, int64_t nbytes) {
     if (ow_storage_memory(s) == s && __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1 && !ow_loops_run()) {
         if (!ow_storage_grow(s, nbytes)) return 0;
     } else { /* others hold addresses inside the old memory, or may */
-        ow_storage *replacement = OW_CALL(ow_is_meta(t), ow_storage_new(nbytes));
+        ow_storage *replacement = OW_CALL(ow_place_of(t), ow_storage_new(nbytes));
         if (!replacement) return 0;
+        if (!ow_storage_move(replacement->data, s)) {
+            ow_storage_release(replacement);
+            return 0;
+        }
         replacement->version = s->version; /* the tensor has been written to as often as before */
-        if (!ow_is_meta(t)) memcpy(replacement->data, s->data, (size_t)s->nbytes);
         set_storage(t, replacement);
         s->flags |= OW_STORAGE_LEFT;
         ow_storage_release(s);

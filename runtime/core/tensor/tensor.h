@@ -16,9 +16,14 @@ enum {
     OW_STORAGE_INFERENCE = 4, /* made in inference mode: only there may it be written to */
     OW_STORAGE_EXPORTED = 8,  /* NumPy or another library has been given its address: it stays where it is */
     OW_STORAGE_LEFT = 16,     /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
-    OW_STORAGE_WRAPPER = 64, /* beside META: of a tensor that only stands for others, on the CPU */
-    OW_STORAGE_META = 32      /* it has no memory, only the size that this would have: its tensors are on the device `meta` */
+    OW_STORAGE_DESCRIBED = 32, /* it has no memory, only the size that this would have */
+    OW_STORAGE_WRAPPER = 64,   /* beside DESCRIBED: of a tensor that only stands for others */
+    OW_STORAGE_DEVICE = 16     /* bits from here on: the device */
 };
+
+/* A device: its kind in the low byte, and above it which one of the kind it is. */
+typedef uint32_t ow_device;
+enum { OW_CPU, OW_META, OW_REGISTERED_DEVICES, OW_DEVICE_KINDS = 10, OW_DEVICE_INDEX = 8, OW_DEVICES_OF_KIND = 256 };
 
 typedef struct ow_storage {
     int32_t refs;    /* atomic */
@@ -38,23 +43,26 @@ typedef struct ow_storage {
 /* Dispatch keys: one bit for every behaviour that the dense CPU path does not implement. A call ORs the keys of its
  * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (_dispatch/dispatcher.py). */
 #define OW_KEYS(X) \
-    X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(CUDA) X(SUBCLASS) \
+    X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(SUBCLASS) \
     X(PYTHON)   /* of no handle: of objects whose class has a `__torch_dispatch__` */ \
-    X(WRAPPER) /* beside META: the device is the CPU all the same, as the class of the tensor answers all calls */ \
+    X(WRAPPER) /* beside META: the class of the tensor answers all calls */ \
     X(CONJ) /* a complex tensor is read as the conjugates of what lies in memory */ \
     X(FUNCTION_MODE) X(PROFILER) X(AUTOCAST) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
     X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
     X(RECORDING) /* of no tensor: excluded with AUTOGRAD where the user records nothing, and not where a recorded call runs */ \
-    X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */ \
-    X(DEVICE)    /* of no tensor: excluded where factories make tensors on the device `meta`, if no device is named */
+    X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */
 #define OW_KEY_INDEX(name) OW_KEY_INDEX_##name,
 #define OW_KEY_BIT(name) OW_KEY_##name = 1 << OW_KEY_INDEX_##name,
 enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
 enum { OW_KEYS(OW_KEY_BIT) };
+/* The bits after those are of keys that programs add, and the last ones of the kinds of devices that they register. */
+#define OW_KEY_FIRST_DEVICE 24
+#define OW_KEY_DEVICES 0xff000000u
+#define OW_KEY_ADDED (~OW_KEY_DEVICES & ~0u << OW_NKEYS)
 /* Those of tensors whose memory does not hold their elements, or is not the CPU's. */
-enum { OW_ELSEWHERE = OW_KEY_WRAPPER | OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA | OW_KEY_CONJ };
-/* Those that every handle of the same elements has, as they say how these are read. (Quantizers are objects of Python.) */
-enum { OW_OF_ELEMENTS = OW_KEY_CUDA | OW_KEY_CONJ };
+#define OW_ELSEWHERE (OW_KEY_DEVICES | OW_KEY_WRAPPER | OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CONJ)
+/* Those that every handle of the same elements has, beside those of its storage. (Quantizers are objects of Python.) */
+#define OW_OF_ELEMENTS (OW_KEY_ADDED | OW_KEY_CONJ)
 
 enum {
     OW_CONTIGUOUS = 1, /* C order, no gaps */
@@ -92,23 +100,32 @@ static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_ex
 
 /* ---- calls that infer --------------------------------------------------------------------------------- */
 
-/* A call of tensors without memory only says what its result is: drivers do their checks, make the result, and return
- * before they look at an element. The thread excludes the key META meanwhile, and what it allocates has no memory. */
-static inline int ow_infers(void) { return (ow_excluded_keys & OW_KEY_META) != 0; }
+/* Where the calling thread allocates, and where factories of it make their tensors if no device is named. */
+extern __thread ow_device ow_place __attribute__((tls_model("initial-exec")));
+extern __thread ow_device ow_default_device __attribute__((tls_model("initial-exec")));
+
+/* A call of tensors whose memory is not the CPU's only says what its result is: drivers do their checks, make the result,
+ * and return before they look at an element. The thread allocates on the device meanwhile, and excludes the key META. */
+static inline int ow_infers(void) { return ow_place != OW_CPU; }
 static inline int ow_is_meta(const ow_tensor *t) { return (t->keys & OW_KEY_META) != 0; }
-/* 1 if `meta` is its device. */
-static inline int ow_is_on_meta(const ow_tensor *t) {
-    return (t->keys & (OW_KEY_META | OW_KEY_WRAPPER)) == OW_KEY_META;
+static inline ow_device ow_device_of(const ow_tensor *t) { return t->storage->flags >> OW_STORAGE_DEVICE; }
+/* "cpu" or "name:1". (devices.c) */
+const char *ow_device_text(char *text, size_t capacity, ow_device device);
+/* 1 if its elements are in memory of the CPU (and how they are read from there is not asked). */
+static inline int ow_is_readable(const ow_tensor *t) {
+    return !(t->storage->flags & OW_STORAGE_DESCRIBED) && !ow_device_of(t);
 }
-/* 1 if factories make such tensors. */
-static inline int ow_meta_by_default(void) { return (ow_excluded_keys & OW_KEY_DEVICE) != 0; }
-/* The value of an expression that makes a call, which infers if `infers` is not 0, and else only within one that does. */
-#define OW_CALL(infers, call)                                                 \
+/* Where the result of a call with the tensor is: without memory, if the tensor has none. */
+static inline ow_device ow_place_of(const ow_tensor *t) { return ow_is_meta(t) ? OW_META : ow_device_of(t); }
+/* The value of an expression that makes a call, which allocates on a device; OW_CPU: where the calling one does. */
+#define OW_CALL(device, call)                                                 \
     ({                                                                        \
         const uint32_t excluded_before = ow_excluded_keys;                    \
-        if (infers) ow_excluded_keys |= OW_KEY_META;                          \
+        const ow_device place_before = ow_place, place = (device);            \
+        if (place) ow_excluded_keys |= OW_KEY_META, ow_place = place;         \
         __typeof__(call) call_result = (call);                                \
         ow_excluded_keys = excluded_before;                                   \
+        ow_place = place_before;                                              \
         call_result;                                                          \
     })
 

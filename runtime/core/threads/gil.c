@@ -73,23 +73,25 @@ PyObject *ow_declined(void) {
     return NULL;
 }
 
-int ow_signals_handled(void) {
+void ow_keep_exception(void) {
     PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    Py_XDECREF(raised);
+    raised = value;
+    ow_fail(OW_INTERRUPTED, "interrupted");
+}
+
+int ow_signals_handled(void) {
     void *token = ow_self ? ow_self->handles_signals : NULL;
     if (!token) return 1;
     if (ow_error_pending()) return 0;
     ow_signals_wait(); /* to those that are handled now */
     PyEval_RestoreThread(token);
     int failed = PyErr_CheckSignals() < 0;
-    if (failed) {
-        PyErr_Fetch(&type, &value, &traceback);
-        PyErr_NormalizeException(&type, &value, &traceback);
-        Py_XDECREF(type);
-        Py_XDECREF(traceback);
-        Py_XDECREF(raised);
-        raised = value;
-        ow_fail(OW_INTERRUPTED, "interrupted");
-    }
+    if (failed) ow_keep_exception();
     PyEval_SaveThread();
     ow_self->handles_signals = token;
     return !failed;

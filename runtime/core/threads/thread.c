@@ -6,6 +6,7 @@
 
 __thread ow_thread *ow_self;
 __thread uint32_t ow_excluded_keys, ow_included_keys;
+__thread ow_device ow_place, ow_default_device;
 ow_thread *ow_threads;
 
 static pthread_key_t thread_key;

@@ -138,9 +138,9 @@ ow_tensor *ow_nonzero(ow_tensor *t) {
     if (ow_is_meta(t))
         return ow_fail(OW_NOT_IMPLEMENTED, "the shape of this result depends on the values of a tensor, and tensors on the "
                                            "device meta have none");
-    const uint32_t excluded = ow_excluded_keys;
-    ow_excluded_keys &= ~(uint32_t)OW_KEY_META; /* the mask has elements, whatever is selected by it */
+    const ow_device place = ow_place;
+    ow_place = OW_CPU; /* the mask has elements, whatever is selected by it */
     ow_tensor *result = places_of(t);
-    ow_excluded_keys = excluded;
+    ow_place = place;
     return result;
 }

@@ -1,0 +1,48 @@
+"""Class Device: what a program registers a kind of device with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .._C import ffi
+
+__all__ = ["Device"]
+
+
+@dataclass(frozen=True)
+class Device:
+    """A kind of device: its memory, and how elements go to and from it.
+
+    Addresses are ints that mean something to the functions alone: nothing else reads memory of the device. An exception
+    that a function raises is that of the call that needed it.
+
+    Attributes:
+        name: that texts such as `"name:1"` begin with.
+        allocate: `allocate(index, nbytes)` returns the address of new memory, which is not 0.
+        free: `free(index, address, nbytes)` takes back what `allocate` returned.
+        copy_in: `copy_in(index, to, source, nbytes)` copies from an address of the CPU to one of the device.
+        copy_out: `copy_out(index, to, source, nbytes)` copies from an address of the device to one of the CPU.
+        copy: `copy(index, to, source, nbytes)` copies within a device; None: by way of the CPU.
+        synchronize: `synchronize(index)` waits until all that was begun on a device is done.
+        count: how many devices of the kind there are, at most 256.
+    """
+
+    name: str
+    allocate: Callable[[int, int], int]
+    free: Callable[[int, int, int], None]
+    copy_in: Callable[[int, int, int, int], None]
+    copy_out: Callable[[int, int, int, int], None]
+    copy: Callable[[int, int, int, int], None] | None = None
+    synchronize: Callable[[int], None] = lambda index: None
+    count: int = 1
+
+    def copy_within(self, index: int, to: int, source: int, nbytes: int) -> None:
+        """Copy between two addresses of a device, by way of the CPU where there is no other."""
+        if self.copy is not None:
+            self.copy(index, to, source, nbytes)
+            return
+        buffer = bytearray(nbytes)
+        host = int(ffi.cast("uintptr_t", ffi.from_buffer(buffer)))
+        self.copy_out(index, host, source, nbytes)
+        self.copy_in(index, to, host, nbytes)

@@ -1,0 +1,112 @@
+/* Devices whose memory functions of Python manage (_base/devices.py). */
+#include <string.h>
+
+#include "operator_function.h"
+#include "tensor/storage.h"
+
+/* What a kind of device is registered with; borrowed by the table for as long as the process runs. */
+typedef struct {
+    PyObject *allocate, *release, *copy;
+} functions;
+
+/* The calling thread may be one of the pool's, or free a tensor while an exception is raised. */
+typedef struct {
+    PyGILState_STATE lock;
+    PyObject *type, *value, *traceback;
+} python_state;
+
+static python_state enter(void) {
+    python_state s = {.lock = PyGILState_Ensure()};
+    PyErr_Fetch(&s.type, &s.value, &s.traceback);
+    return s;
+}
+
+static void leave(python_state s) {
+    PyErr_Restore(s.type, s.value, s.traceback);
+    PyGILState_Release(s.lock);
+}
+
+static void *allocate(const ow_device_kind *kind, int index, int64_t nbytes) {
+    const functions *f = kind->context;
+    python_state state = enter();
+    PyObject *result = PyObject_CallFunction(f->allocate, "iL", index, (long long)nbytes);
+    void *address = result ? PyLong_AsVoidPtr(result) : NULL;
+    if (!address && !PyErr_Occurred())
+        PyErr_Format(PyExc_RuntimeError, "allocate() of the device %s gave no address, but %R", kind->name, result);
+    if (!address) ow_keep_exception();
+    Py_XDECREF(result);
+    leave(state);
+    return address;
+}
+
+/* Of a process that ends, the device's memory goes with it. */
+static void release(const ow_device_kind *kind, int index, void *data, int64_t nbytes) {
+    const functions *f = kind->context;
+    if (!Py_IsInitialized()) return;
+    python_state state = enter();
+    PyObject *result = PyObject_CallFunction(f->release, "iKL", index, (unsigned long long)(uintptr_t)data, (long long)nbytes);
+    if (!result) PyErr_WriteUnraisable(f->release);
+    Py_XDECREF(result);
+    leave(state);
+}
+
+static int copy(const ow_device_kind *kind, int index, void *to, const void *from, int64_t nbytes) {
+    const functions *f = kind->context;
+    python_state state = enter();
+    PyObject *result = PyObject_CallFunction(f->copy, "iKKL", index, (unsigned long long)(uintptr_t)to,
+                                             (unsigned long long)(uintptr_t)from, (long long)nbytes);
+    if (!result) ow_keep_exception();
+    int done = result != NULL;
+    Py_XDECREF(result);
+    leave(state);
+    return done;
+}
+
+/* register_device(name, count, allocate, release, copy): the number of the new kind. */
+PyObject *ow_register_device(PyObject *module, PyObject *arguments) {
+    (void)module;
+    const char *name;
+    int count;
+    functions given, *kept;
+    ow_device_kind kind = {.allocate = allocate, .release = release, .copy = copy};
+    if (!PyArg_ParseTuple(arguments, "siOOO", &name, &count, &given.allocate, &given.release, &given.copy)) return NULL;
+    if (strlen(name) >= sizeof kind.name || count < 1 || count > OW_DEVICES_OF_KIND)
+        return PyErr_Format(PyExc_ValueError, "a device has a name of at most %d characters, and there are 1 to %d of a kind",
+                            (int)sizeof kind.name - 1, OW_DEVICES_OF_KIND);
+    if (!(kept = PyMem_Malloc(sizeof *kept))) return PyErr_NoMemory();
+    *kept = given;
+    kind.context = kept;
+    kind.count = count;
+    memcpy(kind.name, name, strlen(name) + 1);
+    int number = ow_device_register(&kind);
+    if (!number) {
+        PyMem_Free(kept);
+        return ow_raise_pending();
+    }
+    Py_INCREF(kept->allocate);
+    Py_INCREF(kept->release);
+    Py_INCREF(kept->copy);
+    return PyLong_FromLong(number);
+}
+
+/* with_device(device, function, argument, ...): what the function returns while the device is the default one. */
+PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t device;
+    if (n < 2 || !ow_read_int(arguments[0], &device) || device < 0 || !ow_device_exists((ow_device)device))
+        return PyErr_Format(PyExc_TypeError, "with_device() takes the number of a device, a function and its arguments");
+    PyObject *rest = PyTuple_New(n - 2);
+    for (Py_ssize_t k = 2; rest && k < n; k++) PyTuple_SetItem(rest, k - 2, Py_NewRef(arguments[k]));
+    if (!rest) return NULL;
+    const ow_device before = ow_default_device;
+    ow_default_device = (ow_device)device;
+    PyObject *result = PyObject_Call(arguments[1], rest, NULL);
+    ow_default_device = before;
+    Py_DECREF(rest);
+    return result;
+}
+
+PyObject *ow_default_device_number(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+    return PyLong_FromUnsignedLong(ow_default_device);
+}
