@@ -21,17 +21,23 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ._base import devices
+from ._base.devices import device
+from ._base.dtypes import dtype
+from ._base.dtypes import dtype as _dtype
 from ._base.registered_device import Device
 from ._base.tensor_class import Tensor
 from ._C import lib
 from ._dispatch import dispatcher
 from ._dispatch.cpu_fallback import cpu_fallback
-from ._dispatch.dispatcher import Handler, new_key, redispatch
+from ._dispatch.dispatcher import Handler, call, new_key, redispatch
 from ._dispatch.infer import infer, make_results
 from ._dispatch.op import INPLACE, NEW, OUT, Op
 from ._dispatch.ops import ops
 from ._dispatch.overloads import OpOverload
 from ._dispatch.schemas import schema
+from ._handle import describe as _describe
+from ._handle import payload as _payload
+from ._handle import set_payload as _set_payload
 from ._library.custom_op import CustomOpDef, custom_op
 from ._library.definition import Definition, definitions, find, waiting_fakes
 from ._library.infer_schema import infer_schema
@@ -49,15 +55,18 @@ __all__ = [
     "Library",
     "OpCheckError",
     "add_key",
+    "call",
     "cpu_fallback",
     "custom_op",
     "define",
+    "describe",
     "impl",
     "infer",
     "infer_schema",
     "make_results",
     "new_key",
     "opcheck",
+    "payload",
     "redispatch",
     "register",
     "register_autograd",
@@ -65,6 +74,7 @@ __all__ = [
     "register_fake",
     "register_fallback",
     "register_kernel",
+    "set_payload",
 ]
 
 _Function = TypeVar("_Function", bound=Handler)
@@ -126,6 +136,54 @@ def register_device(device: Device) -> None:
     """
     devices.register(device)
     dispatcher.add_device(device.name)
+
+
+def describe(
+    size: Sequence[int],
+    dtype: dtype,
+    payload: object,
+    *,
+    key: str,
+    stride: Sequence[int] | None = None,
+    storage_offset: int = 0,
+    device: device | str = "cpu",
+) -> Tensor:
+    """Return a tensor without memory, for which what is registered for a dispatch key computes.
+
+    It has a dtype, sizes, strides and a device. Its payload is that of all tensors that share its storage: views,
+    results of `detach`, and what the graph saves. Operators that make a tensor like it (`zeros_like`, `new_empty`) go
+    to the key as well, as do all others.
+
+    Args:
+        size: sizes.
+        dtype: dtype of the elements.
+        payload: any object, such as the array that has the elements.
+        key (str): what `new_key` has added.
+        stride: strides in elements; None: contiguous.
+        storage_offset (int): position of the first element.
+        device: what `device` says.
+
+    Raises:
+        ValueError: the key is none that was added.
+        RuntimeError: sizes and strides do not make a tensor, or there is no such device.
+    """
+    if key not in dispatcher.added_keys():
+        raise ValueError(f"describe() takes a key that new_key() has added, but got {key!r}")
+    where = devices.number_of(devices.available(device))
+    steps = None if stride is None else tuple(stride)
+    code = _dtype.resolve(dtype, "describe").code
+    made: Tensor = _describe(code, tuple(size), steps, storage_offset, where, dispatcher.bit_of(key), payload)
+    return made
+
+
+def payload(tensor: Tensor) -> Any:
+    """Return the payload of a tensor that `describe` made. Raises TypeError for any other."""
+    return _payload(tensor)
+
+
+def set_payload(tensor: Tensor, payload: object) -> None:
+    """Give a tensor that `describe` made, and all that share its storage, another payload: they count as written to."""
+    _set_payload(tensor, payload)
 
 
 def add_key(tensor: Tensor, key: str) -> Tensor:

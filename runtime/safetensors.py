@@ -13,14 +13,13 @@ from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._base.devices import available, has_values
+from ._base.devices import available, has_values, stands_for_others
 from ._base.dtypes import EXPORTS, dtype
 from ._base.handles import wrap
 from ._base.interchange import tensor_of_bytes
 from ._base.lazy_imports import load as load_library
 from ._base.types import strided
 from ._C import lib
-from ._tensor.storage_tensors import is_wrapper
 from ._tensor.tensor import Tensor
 from .serialization.sources import Mapped
 from .serialization.storages import bytes_at
@@ -99,7 +98,7 @@ def _writable(tensors: Any) -> dict[str, Tensor]:
                 "it a dense tensor before saving with `.to_dense()` but be aware this might make a much larger file "
                 "than needed."
             )
-        if not has_values(tensor) or is_wrapper(tensor):
+        if not has_values(tensor) or stands_for_others(tensor):
             raise ValueError(f"Key `{name}` is invalid: the tensor has no elements in the memory of the CPU")
         if tensor.is_conj():
             raise ValueError(

@@ -16,10 +16,8 @@ from .keys import DEVICE_KEYS, KEY_BITS
 if TYPE_CHECKING:
     from .registered_device import Device
 
-_META_KEY = KEY_BITS["meta"]
-_WRAPPER = KEY_BITS["wrapper"]
-_DESCRIBED = _META_KEY | KEY_BITS["sparse"] | _WRAPPER
-"""Keys of handles that only describe what they are the handles of."""
+_DESCRIBED = KEY_BITS["meta"]
+"""The key of tensors without memory, which only describe what they are the handles of."""
 
 _Result = TypeVar("_Result")
 
@@ -174,8 +172,12 @@ def device_of(tensor: Any) -> device:
 
 def has_values(tensor: Any) -> bool:
     """False of a tensor that is only described, whose elements nobody can read."""
-    keys = lib.keys(tensor._h) & _DESCRIBED
-    return keys != _META_KEY and (keys == 0 or keys & _WRAPPER != 0 or tensor.device is not META)
+    return not lib.keys(tensor._h) & _DESCRIBED or tensor.device is not META
+
+
+def stands_for_others(tensor: Any) -> bool:
+    """True of a tensor without memory whose elements somebody has: those that it consists of, or its payload."""
+    return bool(lib.keys(tensor._h) & _DESCRIBED) and tensor.device is not META
 
 
 # ---- the device of new tensors ------------------------------------------------------------------------------

@@ -7,14 +7,14 @@ from .._handle import KEYS
 KEY_BITS = {name.lower(): 1 << index for index, name in enumerate(KEYS)}
 """By name: those of the core's table (core/tensor/tensor.h), then those that programs add."""
 
-_FIRST_OF_DEVICES = 24
+_FIRST_ADDED, _FIRST_OF_DEVICES = 16, 24
 DEVICE_KEYS = {kind: 1 << bit for kind, bit in enumerate(range(_FIRST_OF_DEVICES, 32), start=2)}
 """By the number of a kind of device that is registered."""
 
 
 def new_key(name: str) -> int:
     """The bit of a new dispatch key. Raises RuntimeError where none is free."""
-    bit = 1 << len(KEYS)
+    bit = 1 << _FIRST_ADDED
     while bit in KEY_BITS.values():
         bit <<= 1
     if bit >= 1 << _FIRST_OF_DEVICES:

@@ -43,6 +43,9 @@ KEYS = {key: KEY_BITS[key] for key in _ORDER}
 _asked = tuple(KEYS.items())
 """Keys and bits in the order in which they are asked."""
 
+_added: set[str] = set()
+"""Keys that programs have added."""
+
 _devices = {"meta"}
 """Keys of devices but the CPU's: the core makes views of any memory, moves elements, and infers what results are."""
 
@@ -91,6 +94,12 @@ def new_key(name: str, *, after: str) -> None:
     if place == len(_asked):
         raise ValueError(f"the key {after!r} is asked last: what it does not answer is the core's")
     _add(name, _new_bit(name), place)
+    _added.add(name)
+
+
+def added_keys() -> frozenset[str]:
+    """The keys that programs have added."""
+    return frozenset(_added)
 
 
 def add_device(name: str) -> None:
@@ -115,7 +124,7 @@ def unregister(key: str, operator: Op | None = None) -> None:
 
 
 def call(op: Op, args: Sequence[Any], out: Any = None, mode: int = NEW) -> Any:
-    """The result of a call, whoever answers it."""
+    """Return the result of a call with its arguments in schema order, whoever answers it."""
     return _answer(op, args, out, mode, _keys(op, args, out))
 
 
@@ -151,7 +160,8 @@ def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
 def _fallback(op: Op, args: Sequence[Any], key: str) -> Handler | None:
     """None: the call is decomposed, or the core's."""
     handler, composites = _fallbacks.get(key, (None, False))
-    if op.is_decomposable and not composites:
+    makes_alike = key in _added and "device" in op.names  # what a tensor of nothing would not know of the key
+    if op.is_decomposable and not composites and not makes_alike:
         return None
     if key in _devices:
         return None if op.view or is_transfer(op, args) else handler

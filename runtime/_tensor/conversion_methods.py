@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
-from .._base.devices import CPU, device, has_values
+from .._base.devices import CPU, device, has_values, stands_for_others
 from .._base.dtypes import QUANTIZED, dtype
 from .._base.errors import raise_pending
 from .._base.handles import shape_of, strides_of
@@ -196,6 +196,8 @@ class ConversionMethods:
             )
         if is_wrapper(self):
             copied = wrappers.copied(self, memo)
+        elif stands_for_others(self):
+            copied = self.detach().clone().requires_grad_(self.requires_grad)
         else:
             rebuild, (kind, storage, *geometry), *state = _reduced(self)
             copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))

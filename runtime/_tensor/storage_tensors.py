@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import handles
+from .._base.devices import stands_for_others
 from .._base.dtypes import EXPORTS
 from .._base.dtypes import dtype as dtype_class
 from .._base.keys import KEY_BITS
@@ -13,17 +14,11 @@ from .storage import TYPE_OF_CODE, AnyStorage, UntypedStorage
 from .storage_objects import seen_as
 
 
-def is_wrapper(tensor: Any) -> bool:
-    """True if only the tensor's class can read its elements."""
-    return bool(lib.keys(tensor._h) & KEY_BITS["wrapper"])
-
-
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
-    if is_wrapper(tensor):
-        raise NotImplementedError(
-            f"Cannot access storage of a tensor that stands for others: its class {type(tensor).__name__} has them"
-        )
+    if stands_for_others(tensor):
+        owner = f"its class {type(tensor).__name__}" if lib.keys(tensor._h) & KEY_BITS["wrapper"] else "its payload"
+        raise NotImplementedError(f"Cannot access storage of a tensor that stands for others: {owner} has them")
     kind = UntypedStorage if untyped else TYPE_OF_CODE[lib.element_dtype(tensor._h)]
     return seen_as(kind, tensor)
 

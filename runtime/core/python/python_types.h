@@ -69,6 +69,10 @@ void ow_keep_exception(void);
 PyObject *ow_register_device(PyObject *module, PyObject *arguments);
 PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
+/* Tensors that are only described (described.c). */
+PyObject *ow_describe(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_payload(PyObject *module, PyObject *object);
+PyObject *ow_set_payload(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* None, for a call that is made again in another way, and its error with it; but an interruption is raised. (gil.c) */
 PyObject *ow_declined(void);
 /* The edge of a tensor whose history is recorded; None of anything else. */

@@ -36,7 +36,7 @@ static inline uint32_t ow_storage_keys(const ow_storage *s) {
     const uint32_t described = OW_STORAGE_DESCRIBED, wrapper = OW_STORAGE_WRAPPER;
     if (s->flags < 1u << OW_STORAGE_DEVICE && !(s->flags & described)) return 0;
     return ow_device_key(s->flags >> OW_STORAGE_DEVICE) | (s->flags & described ? OW_KEY_META : 0) |
-           (s->flags & wrapper ? OW_KEY_WRAPPER : 0);
+           (s->flags & wrapper ? OW_KEY_WRAPPER : 0) | (s->flags << (OW_KEY_FIRST_ADDED - OW_STORAGE_KEYS) & OW_KEY_ADDED);
 }
 
 /* A storage whose block begins with `header` bytes, of memory of the device where the thread allocates. NULL with the error

@@ -18,6 +18,7 @@ enum {
     OW_STORAGE_LEFT = 16,     /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
     OW_STORAGE_DESCRIBED = 32, /* it has no memory, only the size that this would have */
     OW_STORAGE_WRAPPER = 64,   /* beside DESCRIBED: of a tensor that only stands for others */
+    OW_STORAGE_KEYS = 8,       /* 8 bits from here on: the keys that programs have added, of its tensors */
     OW_STORAGE_DEVICE = 16     /* bits from here on: the device */
 };
 
@@ -53,12 +54,13 @@ typedef struct ow_storage {
     X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */
 #define OW_KEY_INDEX(name) OW_KEY_INDEX_##name,
 #define OW_KEY_BIT(name) OW_KEY_##name = 1 << OW_KEY_INDEX_##name,
-enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
+enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS, OW_KEY_FIRST_ADDED = 16 };
+_Static_assert((int)OW_NKEYS <= (int)OW_KEY_FIRST_ADDED, "there are bits for all keys");
 enum { OW_KEYS(OW_KEY_BIT) };
 /* The bits after those are of keys that programs add, and the last ones of the kinds of devices that they register. */
 #define OW_KEY_FIRST_DEVICE 24
 #define OW_KEY_DEVICES 0xff000000u
-#define OW_KEY_ADDED (~OW_KEY_DEVICES & ~0u << OW_NKEYS)
+#define OW_KEY_ADDED 0x00ff0000u
 /* Those of tensors whose memory does not hold their elements, or is not the CPU's. */
 #define OW_ELSEWHERE (OW_KEY_DEVICES | OW_KEY_WRAPPER | OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CONJ)
 /* Those that every handle of the same elements has, beside those of its storage. (Quantizers are objects of Python.) */
