@@ -84,7 +84,7 @@ class Adjoint:
         tree = _total(self._summed())
         sizes = tuple((self.to.format(dim), self._size(dim - rank)) for dim in range(self.opened, rank))
         result = replace(self.old.results[0], tree=tree, name="value")
-        made = following(self.old, (result,), self.atoms, sizes, self.uniforms)
+        made = following(self.old, (result,), self.atoms, sizes, self.uniforms, self.grad)
         made = replace(
             made,
             batched=self.opened or (self.old.batched and not self.flat),
@@ -285,8 +285,8 @@ class Adjoint:
         for dim in sorted(range(len(indices)), key=lambda dim: indices[dim].plain is None):
             index, place = indices[dim], Name(self.to.format(dim))
             affine = index.affine
-            is_inside = self.old.is_inside(read, dim)
-            if not is_inside:
+            covers = self._covers(read, dim)
+            if not covers:
                 self.partial.add(place.name)
             if affine is None:
                 if self.tests is None:
@@ -299,12 +299,19 @@ class Adjoint:
                 continue
             chosen = self._chosen(free, ranges)
             solved[chosen] = self._solution(affine, chosen, goal, kept)
-            if chosen in ranges:
-                if ranges[chosen].first != ZERO or (not is_inside and index.plain is None):
+            if chosen in ranges and not covers:
+                if ranges[chosen].first != ZERO or index.plain is None:
                     kept.append(Apply("ge", (Name(chosen), ranges[chosen].first)))
-                if not is_inside:
-                    kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
+                kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
         return solved, kept, more
+
+    def _covers(self, read: Read, dim: int) -> bool:
+        """Is the index a variable whose values are all positions of the dimension?"""
+        place, tree = (read.tensor, dim - len(read.indices)), read.indices[dim]
+        plain, ends, exact = self.old.index(tree).plain, self.old.ends(tree), self.old.exact.get(place)
+        if plain is None or (plain in self.old.ranges and self.old.ranges[plain].first != ZERO):
+            return False
+        return self.old.is_inside(read, dim) if ends is None or exact is None else ends == (0, exact - 1)
 
     @staticmethod
     def _chosen(free: Sequence[str], ranges: Mapping[str, Range]) -> str:

@@ -329,7 +329,8 @@ class Compute:
     def is_inside(self, read: Read, dim: int) -> bool:
         """Is the index sure to be one of the dimension's? It is where it is a variable that runs over it."""
         place, tree = dim - len(read.indices), read.indices[dim]
-        if (read.tensor, place) in self.exact:
+        exact = self.exact.get((read.tensor, place))
+        if exact is not None and self._within(tree, exact):
             return True
         if read.tensor in self.tables:
             return self._within(tree, self.tables[read.tensor].sizes[dim])
@@ -486,8 +487,10 @@ def following(
     atoms: Atoms,
     variables: tuple[tuple[str, Size], ...],
     uniforms: Mapping[str, Geometry],
+    grad: str | None = None,
 ) -> Compute:
-    """A body that follows from another one: of its tensors and integers, those that it uses.
+    """A body that follows from another one: of its tensors and integers, those that it uses, and `grad`, which has the
+    sizes of its result.
 
     What is required of a call of the one is required of calls of the other, as those are of bounds of loops.
     """
@@ -497,6 +500,10 @@ def following(
     missing = sorted(old.tensors.keys() - given - old.tables.keys())
     trees = (*(each.tree for each in results), *(part for atom in used.values() for part in atom.expressions))
     names_used = frozenset[str]().union(*map(names, trees))
+    sizes = {place: size for place, size in old.exact.items() if place[0] in given}
+    for place, (_, size) in enumerate(old.variables):
+        if grad in given and size.number is not None:
+            sizes[str(grad), place - len(old.variables)] = size.number
     made = Compute(
         variables=tuple(
             (name, size if size.geometry is None else Size(shapes_given(size.geometry, missing)))
@@ -518,5 +525,6 @@ def following(
         span=old.span,
         tables=MappingProxyType({name: table for name, table in old.tables.items() if name in given}),
         given=MappingProxyType({name: dtype for name, dtype in old.given.items() if name in given}),
+        sizes=MappingProxyType(sizes),
     )
     return made.settled()

@@ -214,7 +214,7 @@ class _Scatter:
         given = {each.tensor for _, each in within(self.atoms.named, tree) if isinstance(each, Read)}
         known = tuple((name, self._known(size, name, given)) for name, size in sizes)
         result = replace(self.body.results[0], tree=tree, name="value", dtype=None)
-        made = following(self.body, (result,), self.atoms, known, self.uniforms)
+        made = following(self.body, (result,), self.atoms, known, self.uniforms, self.grad)
         if self.partial:
             # What is read where variables are not in their ranges, or conditions do not hold, counts for nothing; all
             # else has been read before.

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
 from ..expr import Expr, ExpressionError, Literal, Name, derive, names
 from ..expr.atoms import Atom, Atoms, Carrier, Fold, Free, Integer, Named, Read, within
@@ -237,9 +236,7 @@ class _Split:
             for name, size in body.variables
             if name in variables
         )
-        made = following(body, tuple(results), atoms, sizes, body.uniforms)
-        known = {place: size for place, size in body.exact.items() if place[0] in given}
-        return unrolled(replace(made, sizes=MappingProxyType(known)))
+        return unrolled(following(body, tuple(results), atoms, sizes, body.uniforms))
 
 
 class _Reading(Carrier):

@@ -39,15 +39,18 @@ _ALONG = "_b"
 """The index of the dimensions in front, along which a line runs."""
 
 
-def unrolled(body: Compute, loosely: bool = False) -> Compute:
+def unrolled(body: Compute, loosely: bool = False, demands: bool = False) -> Compute:
     """The body with the positions of small variables at the end told apart, by conditions on these variables, and no
-    such variable in an index. `loosely`: simplified as derivatives are."""
+    such variable in an index. `loosely`: simplified as derivatives are. `demands`: sizes may be required that the body
+    does not require, where numbers are the only indices then; otherwise it is left as it is."""
     sizes = _small(body)
     if not sizes:
         return _with_places(body, simplify if loosely else folded)
     unroller = _Unroller(body, simplify if loosely else folded)
     results = tuple(replace(each, tree=_choice(unroller, each.tree, sizes, {})) for each in body.results)
     made = _with(body, results, unroller.atoms)
+    if not demands and made.exact != body.exact:
+        return body
     return replace(made, rolled=replace(body, sizes=made.exact)) if _is_affine(body) else made
 
 
@@ -64,7 +67,8 @@ def _reads(body: Compute, fold: Fold) -> Iterator[Read]:
 
 
 def by_position(body: Compute) -> Compute:
-    """What kernels compute: a result for each position of small variables, which are no variables any more."""
+    """What kernels compute: a result for each position of small variables, which are no variables any more, unless
+    sizes would be required then that the body does not require."""
     sizes = _small(body)
     if not sizes:
         return body
@@ -72,6 +76,8 @@ def by_position(body: Compute) -> Compute:
     places = [dict(zip(sizes, map(Literal, each), strict=True)) for each in product(*map(range, sizes.values()))]
     results = tuple(replace(each, tree=unroller(each.tree, place)) for each in body.results for place in places)
     made = replace(_with(body, results, unroller.atoms), small=tuple(sizes.values()))
+    if made.exact != body.exact:
+        return body
     made = replace(made, variables=body.variables[: len(body.variables) - len(sizes)])
     return made if made.variables else _along_batch(made)
 

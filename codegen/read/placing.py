@@ -109,7 +109,7 @@ def _part(
         tensors = [next(each.name for each in operator.inputs if each.name in whole.tensors)]
         told = {name: dtype for name, dtype in whole.given.items() if name in tensors}
         body = replace(body, integers=whole.integers.intersection(tensors), given=MappingProxyType(told))
-    body = unrolled(body)
+    body = unrolled(body, demands=True)
     arguments = [
         f"{each.type} {each.name}" for each in operator.schema.arguments if not each.is_tensor or each.name in tensors
     ]

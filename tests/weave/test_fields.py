@@ -10,6 +10,8 @@ from weaving import python, shared_folder, written
 pytest.importorskip("opweave")
 
 from opweave._weave.weave import Woven, read, weave
+from opweave.codegen.model.compute import Compute
+from opweave.codegen.model.unrolled import by_position
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "fields.yaml"
 HEAD = """
@@ -166,3 +168,11 @@ def test_gradients() -> None:
         formulas = operators[name].derivatives.values()
         assert formulas, name
         assert all(each.formula is not None for each in formulas), name
+    for name in ("deform_conv", "shallow_water"):
+        own = operators[name].body
+        assert isinstance(own, Compute)
+        for each in operators.values():  # gradients demand no sizes that the entries do not
+            if each.name.startswith(name) and isinstance(each.body, Compute):
+                demanded = by_position(each.body).exact
+                inputs = {place: size for place, size in demanded.items() if "grad" not in place[0]}
+                assert inputs.items() <= own.exact.items(), each.name

@@ -19,6 +19,10 @@ BODIES = {
     "perhaps(Tensor self, int k, Tensor? w)": "value[x]: sum(self[x, i] ** 2 * (1 + w[i]) for i in range(k))",
     "left(Tensor self, Tensor w)": "value[..., x, y]: sum(self[..., x, i] * w[i, y] for i in range(w.size(0)))",
     "corner(Tensor self, Tensor w, int k)": "value[x, y]: sum(self[x, i] * w[y, i] for i in range(k))",
+    "grid(Tensor self, Tensor w)": "value[x]: sum(tanh(self[x, i * 3 + j] * w[i, j])"
+    " for i in range(2) for j in range(3))",
+    "spread(Tensor self, Tensor w, Tensor at)": "value[x]: sum(square(self[int(at[x, i * 2 + j])] * w[x, i, j])"
+    " for i in range(2) for j in range(2))\n    outside: {self: 0}",
     "paths(Tensor self, Tensor w)": "value[t, k]: self[t, k] + sum(value[t - 1, i] * w[i, k] for i in range(w.size(0)))"
     "\n    outside: {value: 0}",
 }
@@ -69,6 +73,8 @@ for name, shapes, expected in (
     ("two", [(4, 7), (6,), (0,)], lambda s, w, v: np.exp(s[:, :6]) @ w),
     ("fewer", [(5,), (3,)], lambda s, w: np.sin(s[:3] * w)),
     ("left", [(2, 4, 7), (3, 5)], lambda s, w: s[..., :3] @ w),
+    ("grid", [(4, 6), (2, 3)], lambda s, w: np.tanh(s * w.reshape(6)).sum(-1)),
+    ("grid", [(4, 6), (3, 5)], lambda s, w: np.tanh(s * w[:2, :3].reshape(6)).sum(-1)),
     ("paths", [(3, 5), (2, 5)], paths),
 ):
     leaves = [leaf(*shape) for shape in shapes]
@@ -120,5 +126,21 @@ for rows in (32, 48):
     np.testing.assert_allclose(self.grad.numpy()[..., :rows], grad @ other.T, 1e-10)
     assert not self.grad.numpy()[..., rows:].any()
     np.testing.assert_allclose(w.grad.numpy(), np.einsum("bxi,bxy->iy", s[..., :rows], grad), 1e-10)
+""",
+    )
+
+
+def test_scattered_terms(woven: Woven) -> None:
+    """Terms that are led by data to their places are those of the ranges, whatever the sizes of what is read."""
+    run(
+        woven,
+        """
+at = ow.tensor([[0.0, 2, -1, 1], [1, 1, 3, 0], [2, 0, 0, 5]], dtype=ow.float64)
+for shape in ((3, 2, 2), (3, 4, 3)):
+    self, w = leaf(4), leaf(*shape)
+    places, factors = at.numpy().astype(int), w.detach().numpy()[:, :2, :2].reshape(3, 4)
+    read = np.where((places >= 0) & (places < 4), self.detach().numpy()[places.clip(0, 3)], 0)
+    np.testing.assert_allclose(ops.spread(self, w, at).detach().numpy(), ((read * factors) ** 2).sum(-1), 1e-12)
+    check(lambda self, w: ops.spread(self, w, at), self, w)
 """,
     )

@@ -114,7 +114,7 @@ class Reader(Variables):
             return None
         body = replace(body, last=self._last(body))
         body = replace(body, sizes=MappingProxyType(_read_sizes(body)))
-        body = body if placed else unrolled(body)
+        body = body if placed else unrolled(body, demands=True)
         check_reads(entry, body)
         for what, count, most in (
             ("index variables", len(sizes), MAX_VARIABLES),
