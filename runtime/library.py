@@ -14,15 +14,17 @@ result of the call.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import wraps
+from pathlib import Path
+from shutil import copyfile
 from typing import Any, TypeVar
 
-from ._base import devices
-from ._base.devices import device
-from ._base.dtypes import dtype
+from ._base import devices, package_data
+from ._base.devices import device as _device
 from ._base.dtypes import dtype as _dtype
 from ._base.registered_device import Device
 from ._base.tensor_class import Tensor
@@ -56,6 +58,7 @@ __all__ = [
     "OpCheckError",
     "add_key",
     "call",
+    "copy_headers",
     "cpu_fallback",
     "custom_op",
     "define",
@@ -135,18 +138,30 @@ def register_device(device: Device) -> None:
         RuntimeError: there are 8 kinds of devices already.
     """
     devices.register(device)
-    dispatcher.add_device(device.name)
+    dispatcher.add_device(device.name, device.runs)
+
+
+def copy_headers(folder: str | os.PathLike[str]) -> None:
+    """Copy the headers for functions of C that compute on a device to a folder: `device.h` and what it includes.
+
+    Raises:
+        OSError: the folder is not there, or cannot be written to.
+    """
+    for name, path in package_data.folder("codegen", "include").items():
+        target = Path(folder, name)
+        target.parent.mkdir(exist_ok=True)
+        copyfile(path, target)
 
 
 def describe(
     size: Sequence[int],
-    dtype: dtype,
+    dtype: _dtype,
     payload: object,
     *,
     key: str,
     stride: Sequence[int] | None = None,
     storage_offset: int = 0,
-    device: device | str = "cpu",
+    device: _device | str = "cpu",
 ) -> Tensor:
     """Return a tensor without memory, for which what is registered for a dispatch key computes.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .._C import lib
-from .._handle import ModeBase, default_device, register_device, with_device
+from .._handle import ModeBase, default_device, register_device, set_device_run, with_device
 from .keys import DEVICE_KEYS, KEY_BITS
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def register(row: Device) -> None:
     """Add a kind of device. Tensors of it carry a dispatch key of the same name.
 
     Raises:
-        ValueError: the name is no identifier, or there is such a device; there are less than 1 or more than 256 of it.
+        ValueError: the name is no identifier, or there is such a device; there are less than 1 or more than 256 of it;
+            there is no such family of operators.
         RuntimeError: there are as many kinds as the core has room for, which is 8.
     """
     if not row.name.isidentifier():
@@ -122,6 +123,8 @@ def register(row: Device) -> None:
     if row.name in KEY_BITS or row.name == CPU.type:
         raise ValueError(f"there is a device or a dispatch key {row.name!r} already")
     kind = register_device(row.name, row.count, row.allocate, row.free, row.copy_within)
+    for family, address in row.runs.items():
+        set_device_run(kind, family, address)
     KEY_BITS[row.name] = DEVICE_KEYS[kind]
     _registered[row.name] = row
     for index in range(row.count):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from .._C import ffi
 
@@ -26,6 +26,9 @@ class Device:
         copy: `copy(index, to, source, nbytes)` copies within a device; None: by way of the CPU.
         synchronize: `synchronize(index)` waits until all that was begun on a device is done.
         count: how many devices of the kind there are, at most 256.
+        runs: by family of operators (`elementwise`, `reduce`, `extern`, …), the address of a function of C that
+            computes their results: `int run(const ow_device_plan *plan)` of `device.h`, which `library.copy_headers`
+            gives. What it does not do goes to the fallback.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Device:
     copy: Callable[[int, int, int, int], None] | None = None
     synchronize: Callable[[int], None] = lambda index: None
     count: int = 1
+    runs: Mapping[str, int] = field(default_factory=dict)
 
     def copy_within(self, index: int, to: int, source: int, nbytes: int) -> None:
         """Copy between two addresses of a device, by way of the CPU where there is no other."""

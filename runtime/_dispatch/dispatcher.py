@@ -8,13 +8,14 @@ the call is one of dense tensors, and kernels.py runs it; a composite is then de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from .._base.devices import CPU
 from .._base.keys import KEY_BITS
 from .._base.keys import new_key as _new_bit
 from .._handle import keys as keys_of
+from .._handle import set_answered
 from . import kernels
 from .op import NEW, Op
 from .placement import is_laid_out, is_transfer, made_on, require_one_device
@@ -49,6 +50,9 @@ _added: set[str] = set()
 _devices = {"meta"}
 """Keys of devices but the CPU's: the core makes views of any memory, moves elements, and infers what results are."""
 
+_runs: dict[str, frozenset[str]] = {}
+"""By the key of a device: the families of operators that it runs."""
+
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}
 
@@ -69,6 +73,13 @@ def register(key: str, handler: Handler, operator: Op | None = None, *, composit
         _fallbacks[key] = handler, composites
     else:
         _handlers[key][operator] = handler
+    _tell_core()
+
+
+def _tell_core() -> None:
+    """Says with which keys calls need not come here: of devices for which no operator of the core has a handler."""
+    keys = [key for key in _devices if not any(op.index >= 0 for op in _handlers[key])]
+    set_answered(sum(KEYS[key] for key in keys if key != "meta" or key not in _fallbacks))
 
 
 def _add(key: str, bit: int, place: int) -> None:
@@ -102,10 +113,15 @@ def added_keys() -> frozenset[str]:
     return frozenset(_added)
 
 
-def add_device(name: str) -> None:
-    """Have the key of a registered device asked, before that of `meta`."""
+def add_device(name: str, families: Iterable[str]) -> None:
+    """Have the key of a registered device asked, before that of `meta`.
+
+    Before its fallback, the core is asked for the families of operators that the device runs.
+    """
     _add(name, KEY_BITS[name], len(_asked) - 1)
     _devices.add(name)
+    _runs[name] = frozenset(families)
+    _tell_core()
 
 
 def bit_of(key: str) -> int:
@@ -121,6 +137,7 @@ def unregister(key: str, operator: Op | None = None) -> None:
         _fallbacks.pop(key, None)
     else:
         _handlers[key].pop(operator, None)
+    _tell_core()
 
 
 def call(op: Op, args: Sequence[Any], out: Any = None, mode: int = NEW) -> Any:
@@ -149,7 +166,14 @@ def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
     if keys:
         for key, bit in _asked:
             if keys & bit:
-                handler = _handlers[key].get(op) or _fallback(op, args, key)
+                handler = _handlers[key].get(op)
+                if handler is None and op.family in _runs.get(key, ()):
+                    try:
+                        return kernels.run(op, args, out, mode)
+                    except NotImplementedError:
+                        if key not in _fallbacks:
+                            raise
+                handler = handler or _fallback(op, args, key)
                 if handler is not None:
                     if key in _devices:
                         require_one_device(op, args, out)
@@ -179,3 +203,5 @@ def _below(order: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 _BELOW = _below(_asked)
 """By key: the bits of those that are asked after it."""
+
+_tell_core()

@@ -6,6 +6,7 @@
 
 #include "line_buffers.h"
 #include "arg_results.h"
+#include "plan.h"
 
 #define COLUMNS OW_BLOCK
 #define UNIT 65536
@@ -83,6 +84,15 @@ static int find_all(search *s) {
     return ow_long_for(blocks, 1 + 16384 / (l->length * COLUMNS), (double)l->self->numel, match_columns, s);
 }
 
+static int find_positions(const ow_plan *plan) {
+    const ow_reduce_table *table = plan->op->tables[ow_level];
+    ow_lines lines = {0};
+    search s = {&table->by[plan->compute], &lines, plan->results[0], (int64_t *)plan->results[1]->data};
+    int done = ow_lines_begin(&lines, plan->inputs[0], plan->along, plan->compute) && find_all(&s);
+    ow_lines_end(&lines);
+    return done;
+}
+
 static int reduce_positions(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim,
                             ow_tensor **results) {
     int compute = ow_compute_dtype[self->dtype];
@@ -90,14 +100,10 @@ static int reduce_positions(const ow_op *op, ow_tensor *self, const int64_t *dim
     if (!values) return 0;
     uint64_t along;
     ow_read_dims(self, dims, ndims, all, &along); /* which went well just now */
-    ow_lines lines = {0};
-    int done = ow_lines_begin(&lines, self, along, compute) && (index = ow_tensor_new(OW_INT64, values->ndim, values->sizes, NULL));
-    if (done && index->numel && !ow_infers()) {
-        const ow_reduce_table *table = op->tables[ow_level];
-        search s = {&table->by[compute], &lines, values, (int64_t *)index->data};
-        done = find_all(&s);
-    }
-    ow_lines_end(&lines);
+    int done = (index = ow_tensor_new(OW_INT64, values->ndim, values->sizes, NULL)) != NULL;
+    ow_tensor *both[] = {values, index};
+    const ow_plan plan = {.op = op, .inputs = &self, .results = both, .nresults = 2, .compute = compute, .along = along};
+    done = done && (!index->numel || ow_execute(&plan, find_positions));
     int position_only = op->results == OW_POSITION;
     if (position_only || !done) ow_tensor_free(values);
     if (!done) ow_tensor_free(index);
@@ -146,26 +152,33 @@ static void choose_line(void *context, int64_t line, const char *x, char *const 
     ow_serial_for(s->length, OW_BLOCK, CHOICE * (double)s->length, choose_range, &c);
 }
 
+static int choose_positions(const ow_plan *plan) {
+    const ow_scan_table *table = plan->op->tables[ow_level];
+    ow_lines lines;
+    int dim = __builtin_ctzll(plan->along);
+    if (!ow_lines_begin(&lines, plan->inputs[0], plan->along, plan->compute)) return 0;
+    scan_lines s = {&table->by[plan->compute], lines.length, ow_itemsize(plan->compute)};
+    ow_lines_add(&lines, 0, plan->results[0], plan->compute, dim);
+    ow_lines_add(&lines, 1, plan->results[1], OW_INT64, dim);
+    int done = ow_lines_run(&lines, CHOICE, choose_line, &s);
+    ow_lines_end(&lines);
+    return done;
+}
+
 static int scan_positions(const ow_op *op, ow_tensor *self, int64_t dim, ow_tensor **results) {
     int compute = ow_compute_dtype[self->dtype];
     const ow_scan_table *table = op->tables[ow_level];
-    ow_lines lines;
     if (!ow_wrap_dim(&dim, self->ndim)) return 0;
     if (!(op->dtypes >> self->dtype & 1) || !table->by[compute].choose) {
         ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[self->dtype]);
         return 0;
     }
-    if (!ow_lines_begin(&lines, self, (uint64_t)1 << dim, compute)) return 0;
     results[0] = ow_tensor_new(self->dtype, self->ndim, self->sizes, NULL);
     results[1] = ow_tensor_new(OW_INT64, self->ndim, self->sizes, NULL);
     int done = results[0] && results[1];
-    if (done && self->numel && !ow_infers()) {
-        scan_lines s = {&table->by[compute], lines.length, ow_itemsize(compute)};
-        ow_lines_add(&lines, 0, results[0], compute, dim);
-        ow_lines_add(&lines, 1, results[1], OW_INT64, dim);
-        done = ow_lines_run(&lines, CHOICE, choose_line, &s);
-    }
-    ow_lines_end(&lines);
+    const ow_plan plan = {.op = op, .inputs = &self, .results = results, .nresults = 2, .compute = compute,
+                          .along = (uint64_t)1 << dim};
+    done = done && (!self->numel || ow_execute(&plan, choose_positions));
     for (int k = 0; k < 2 && !done; k++) ow_tensor_free(results[k]);
     return done;
 }

@@ -8,6 +8,7 @@
 #include "kernel/compute.h"
 #include "margins.h"
 #include "ow_routines.h" /* generated */
+#include "plan.h"
 
 #define CHECK_LIMIT(limit, value) _Static_assert(limit == value, #limit " and its value in codegen/model/compute.py");
 OW_COMPUTE_LIMITS(CHECK_LIMIT)
@@ -163,6 +164,18 @@ static int prepare_input(task *t, int k) {
     return 1;
 }
 
+/* The results in the dtype of computation, which are converted at the end. */
+static int prepare_results(task *t, ow_tensor *const *results) {
+    for (int k = 0; k < t->table->results; k++) {
+        int compute = t->table->dtypes[k] != OW_PROMOTED ? t->table->dtypes[k] : t->compute;
+        ow_tensor *made = results[k];
+        t->written[k] = compute == made->dtype ? made : ow_tensor_new(compute, made->ndim, made->sizes, NULL);
+        if (!t->written[k]) return 0;
+        t->context.out[k] = t->written[k]->data;
+    }
+    return 1;
+}
+
 static int make_results(task *t, ow_tensor **results) {
     /* Dimensions in front that kernels see as one are dimensions of the results all the same, or are summed. */
     int first = t->table->over_batch, nbatch = t->table->flat && !first ? 0 : t->nbatch;
@@ -175,12 +188,8 @@ static int make_results(task *t, ow_tensor **results) {
     for (int d = 0; d < n; d++) sizes[d] = d < nbatch ? t->batch[d] : t->context.range[d - nbatch + first];
     for (int k = 0; k < t->table->results; k++) {
         int is_fixed = t->table->dtypes[k] != OW_PROMOTED;
-        int dtype = is_fixed ? t->table->dtypes[k] : t->result, compute = is_fixed ? dtype : t->compute;
-        results[k] = ow_tensor_new(dtype, n, sizes, NULL);
+        results[k] = ow_tensor_new(is_fixed ? t->table->dtypes[k] : t->result, n, sizes, NULL);
         if (!results[k]) return 0;
-        t->written[k] = results[k];
-        if (compute != dtype && !ow_infers() && !(t->written[k] = ow_tensor_new(compute, n, sizes, NULL))) return 0;
-        t->context.out[k] = t->written[k]->data;
     }
     return 1;
 }
@@ -284,7 +293,7 @@ static int run_products(const task *t, int64_t lines) {
     return 1;
 }
 
-static int run(task *t, ow_tensor **results) {
+static int run(task *t, ow_tensor *const *results) {
     int64_t outer = t->table->flat ? 1 : t->context.positions, line = 1;
     int first_of_line = t->table->variables - t->table->line, first_in_order = first_of_line - t->table->sequence;
     for (int v = 0; v < t->table->variables; v++) {
@@ -322,6 +331,20 @@ static int load_params(task *t, ow_scalar *values) {
     return 1;
 }
 
+static int compute(const ow_plan *plan) {
+    task *t = plan->details;
+    int done = prepare_results(t, plan->results);
+    for (int k = 0; k < plan->op->ninputs && done; k++) done = prepare_input(t, k);
+    done = done && run(t, plan->results);
+    for (int k = 0; k < plan->op->ninputs; k++) {
+        ow_tensor_free(t->padded[k]);
+        if (t->read[k] != plan->inputs[k]) ow_tensor_free(t->read[k]);
+    }
+    for (int k = 0; k < plan->nresults; k++)
+        if (t->written[k] != plan->results[k]) ow_tensor_free(t->written[k]);
+    return done;
+}
+
 int ow_compute(ow_call *c) {
     int64_t margins[OW_MAX_INPUTS][OW_MAX_VARIABLES][2], padded_sizes[OW_MAX_INPUTS][OW_MAX_VARIABLES];
     task t = {
@@ -335,21 +358,12 @@ int ow_compute(ow_call *c) {
     };
     ow_scalar values[OW_MAX_PARAMS];
     if (!find_dtypes(&t) || !broadcast_batch(&t) || !find_integers(&t) || !load_params(&t, values)) return 0;
-    int done = make_results(&t, c->results);
-    if (done && c->results[0]->numel && !ow_infers()) {
-        for (int k = 0; k < c->op->ninputs && done; k++) done = prepare_input(&t, k);
-        done = done && run(&t, c->results);
-    }
-    for (int k = 0; k < c->op->ninputs; k++) {
-        ow_tensor_free(t.padded[k]);
-        if (t.read[k] != c->inputs[k]) ow_tensor_free(t.read[k]);
-    }
+    const ow_plan plan = {.op = c->op, .inputs = c->inputs, .results = c->results, .nresults = t.table->results,
+                          .compute = t.compute, .params = values, .details = &t};
+    if (make_results(&t, c->results) && (!c->results[0]->numel || ow_execute(&plan, compute))) return t.table->results;
     for (int k = 0; k < t.table->results; k++) {
-        if (t.written[k] != c->results[k]) ow_tensor_free(t.written[k]);
-        if (!done) {
-            ow_tensor_free(c->results[k]);
-            c->results[k] = NULL;
-        }
+        ow_tensor_free(c->results[k]);
+        c->results[k] = NULL;
     }
-    return done ? t.table->results : 0;
+    return 0;
 }

@@ -2,6 +2,7 @@
  * decide the design: what elementwise_contiguous.c takes skips every general step; all else comes here. */
 #include "elementwise.h"
 #include "iterate.h"
+#include "plan.h"
 #include "tensor/storage.h"
 
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
@@ -299,6 +300,18 @@ static int run(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs, o
     return ow_iter_run(&c->iter, of_halves ? of_halves : c->r.loop, c->values, ow_cost_of(op, c->r.compute));
 }
 
+static int compute(const ow_plan *plan) {
+    int status = run(plan->details, plan->op, plan->inputs, plan->results, plan->nresults);
+    if (status) ow_loop_failed(plan->op, status);
+    return !status;
+}
+
+static int execute(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *results, int nresults) {
+    const ow_plan plan = {.op = op, .inputs = inputs, .results = results, .nresults = nresults, .compute = c->r.compute,
+                          .params = c->values, .details = c};
+    return ow_execute(&plan, compute);
+}
+
 /* Apart from the entrance, whose way for small tensors needs no stack for all of this. */
 static __attribute__((noinline)) ow_tensor *any_tensors(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params,
                                                         ow_tensor *out, ow_mode mode, int plain) {
@@ -315,18 +328,16 @@ static __attribute__((noinline)) ow_tensor *any_tensors(const ow_op *op, ow_tens
     }
     if (!result) return NULL;
     if (mode != OW_NEW && !ow_check_writable(result, inputs, op->ninputs)) return NULL;
-    if (ow_infers()) return result;
-    int status = run(&c, op, inputs, &result, 1);
-    if (!status) return result;
+    if (execute(&c, op, inputs, &result, 1)) return result;
     if (mode == OW_NEW) ow_tensor_free(result);
-    return ow_loop_failed(op, status);
+    return NULL;
 }
 
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     if (op->shortcuts[0]) op = shortcut(op, inputs);
     int plain = defaults_suffice(op, params);
-    if (inputs[0] && !ow_infers()) {
+    if (inputs[0] && !ow_place) {
         int done;
         ow_tensor *result = ow_elementwise_contiguous(op, inputs, plain ? NULL : params, out, &done);
         if (done) return result;
@@ -338,16 +349,14 @@ int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     elementwise_call c;
     c.plain = defaults_suffice(op, params);
     if (!begin(&c, op, inputs, params, NULL)) return 0;
-    int made = 0, status = OW_OK;
+    int made = 0;
     while (made < op->results) {
         int dtype = dtype_of_result(op, made, c.r.result);
         results[made] = new_result(op, &c.r, dtype, c.iter.ndim, c.iter.shape, inputs);
         if (!results[made]) break;
         made++;
     }
-    if (made == op->results && !ow_infers()) status = run(&c, op, inputs, results, made);
-    if (made == op->results && !status) return made;
+    if (made == op->results && execute(&c, op, inputs, results, made)) return made;
     for (int k = 0; k < made; k++) ow_tensor_free(results[k]);
-    if (status) ow_loop_failed(op, status);
     return 0;
 }

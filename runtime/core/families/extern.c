@@ -1,5 +1,6 @@
 /* The driver of external operators: finds the routine by name; and the frame that all products share. */
 #include "extern.h"
+#include "plan.h"
 
 #define NAMED_ROUTINE(name) {#name, ow_routine_##name},
 static const struct {
@@ -72,54 +73,57 @@ static int ignores_addend(const ow_product *p) {
 }
 
 /* The inputs as they are before `out`, which may be one of them, takes the shape of the result. 0 with the error set. */
-static int read_before(ow_product *p, ow_tensor *const *inputs, ow_tensor **addend, int ndim, const int64_t *sizes,
-                       const ow_tensor *out) {
-    int reads = out && (inputs[0] == out || inputs[1] == out || *addend == out);
+static int read_before(ow_product *p, ow_tensor *const *inputs, int ndim, const int64_t *sizes, const ow_tensor *out) {
+    int reads = out && (inputs[0] == out || inputs[1] == out || p->addend == out);
     p->before = reads && !ow_has_shape(out, ndim, sizes) ? ow_tensor_alias(out) : NULL;
     if (reads && !p->before && !ow_has_shape(out, ndim, sizes)) return 0;
     for (int k = 0; k < 2; k++) p->inputs[k] = p->before && inputs[k] == out ? p->before : inputs[k];
-    if (p->before && *addend == out) *addend = p->before;
+    if (p->before && p->addend == out) p->addend = p->before;
     return 1;
 }
 
-int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,
-                     const int64_t *sizes, ow_tensor *out, ow_mode mode) {
-    int dtype = inputs[0]->dtype;
-    p->mode = mode;
-    p->compute = ow_compute_dtype[dtype];
-    p->a = p->b = p->work = NULL;
-    if (!addend) memset(&p->beta, 0, sizeof p->beta);
-    if (!read_before(p, inputs, &addend, ndim, sizes, out)) return 0;
-    if (!begin_result(p, op, dtype, ndim, sizes, out)) {
-        ow_tensor_free(p->before);
-        return 0;
-    }
-    ow_tensor *reads[] = {p->inputs[0], p->inputs[1], addend != out ? addend : NULL};
-    int direct = ndim > 0 ? readable(p->result, p->compute) : p->result->dtype == p->compute;
-    direct = direct && (mode == OW_NEW || !ow_shares_memory(p->result, reads, 3));
-    p->work = direct ? p->result : ow_tensor_new(p->compute, ndim, sizes, NULL);
+void ow_product_gemm(ow_product *p) {
+    ow_matrix a = ow_matrix_of(p->a), b = ow_matrix_of(p->b), c = ow_matrix_of(p->work);
+    if (p->result->numel)
+        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, p->result->ndim == 3 ? p->result->sizes[0] : 1);
+}
+
+/* Operands in other dtypes or layouts are copied, and so is the result, where it cannot be written as it is. */
+static int compute(const ow_plan *plan) {
+    ow_product *p = plan->details;
+    ow_tensor *reads[] = {p->inputs[0], p->inputs[1], p->addend != p->result ? p->addend : NULL};
+    int direct = p->result->ndim > 0 ? readable(p->result, p->compute) : p->result->dtype == p->compute;
+    direct = direct && (p->mode == OW_NEW || !ow_shares_memory(p->result, reads, 3));
+    p->work = direct ? p->result : ow_tensor_new(p->compute, p->result->ndim, p->result->sizes, NULL);
     p->a = readable(p->inputs[0], p->compute) ? p->inputs[0] : ow_clone(p->inputs[0], p->compute, 1);
     p->b = readable(p->inputs[1], p->compute) ? p->inputs[1] : ow_clone(p->inputs[1], p->compute, 1);
-    if (p->work && p->a && p->b && (!addend || ignores_addend(p) || ow_copy(p->work, addend))) return 1;
-    ow_product_end(p);
-    return 0;
-}
-
-ow_tensor *ow_product_multiply(ow_product *p) {
-    ow_matrix a = ow_matrix_of(p->a), b = ow_matrix_of(p->b), c = ow_matrix_of(p->work);
-    if (p->result->numel && !ow_infers())
-        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, p->result->ndim == 3 ? p->result->sizes[0] : 1);
-    return ow_product_end(p);
-}
-
-ow_tensor *ow_product_end(ow_product *p) {
-    int done = p->work && p->a && p->b && !ow_error_pending();
+    int done = p->work && p->a && p->b && (!p->addend || ignores_addend(p) || ow_copy(p->work, p->addend));
+    if (done) p->multiply(p);
+    done = done && !ow_error_pending();
     if (done && p->work != p->result) done = ow_copy(p->result, p->work);
     if (p->work != p->result) ow_tensor_free(p->work);
     if (p->a != p->inputs[0]) ow_tensor_free(p->a);
     if (p->b != p->inputs[1]) ow_tensor_free(p->b);
+    return done;
+}
+
+ow_tensor *ow_product_run(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,
+                          const int64_t *sizes, ow_tensor *out, ow_mode mode) {
+    int dtype = inputs[0]->dtype;
+    p->mode = mode;
+    p->compute = ow_compute_dtype[dtype];
+    p->addend = addend;
+    if (!addend) memset(&p->beta, 0, sizeof p->beta);
+    if (!read_before(p, inputs, ndim, sizes, out)) return NULL;
+    int done = begin_result(p, op, dtype, ndim, sizes, out);
+    if (done) {
+        ow_tensor *operands[3] = {p->addend, p->inputs[0], p->inputs[1]};
+        const ow_scalar params[] = {p->beta, p->alpha};
+        const ow_plan plan = {.op = op, .inputs = operands + !addend, .results = &p->result, .nresults = 1, .compute = p->compute,
+                              .params = params, .details = p};
+        done = ow_execute(&plan, compute);
+        if (!done && mode == OW_NEW) ow_tensor_free(p->result);
+    }
     ow_tensor_free(p->before);
-    if (done) return p->result;
-    if (p->mode == OW_NEW) ow_tensor_free(p->result);
-    return NULL;
+    return done ? p->result : NULL;
 }

@@ -19,22 +19,22 @@ typedef struct ow_product {
     ow_tensor *work;   /* what is written: the result, or a tensor that is copied to it */
     ow_tensor *a, *b;
     ow_tensor *inputs[2]; /* of which a and b may be copies */
+    ow_tensor *addend;    /* what beta scales; NULL: nothing */
     ow_tensor *before;    /* `out` as it was, where it is read and takes another shape; else NULL */
     ow_mode mode;
     int compute;
     ow_scalar alpha, beta;
+    void (*multiply)(struct ow_product *p); /* writes `work` */
 } ow_product;
 
-/* Begins the product of inputs[0] and inputs[1], of `ndim` sizes. addend: NULL, or what beta scales. 1, or 0 with the
- * error set and nothing to end. */
-int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,
-                     const int64_t *sizes, ow_tensor *out, ow_mode mode);
 /* alpha and beta, from params[0] = beta and params[1] = alpha. 1, or 0 with the error set. */
 int ow_product_params(ow_product *p, int dtype, ow_tensor *const *params);
-/* Multiplies the matrices and ends the product. */
-ow_tensor *ow_product_multiply(ow_product *p);
-/* Stores the result and frees what was temporary; returns the result, or NULL with the error set. */
-ow_tensor *ow_product_end(ow_product *p);
+/* The product of inputs[0] and inputs[1], of `ndim` sizes, by p->multiply. addend: NULL, or what beta scales. NULL with the
+ * error set. */
+ow_tensor *ow_product_run(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,
+                          const int64_t *sizes, ow_tensor *out, ow_mode mode);
+/* Multiplies matrices. */
+void ow_product_gemm(ow_product *p);
 
 /* The last two dimensions of a tensor; the one before is that of a batch. A vector is a column. */
 ow_matrix ow_matrix_of(const ow_tensor *t);

@@ -1,5 +1,6 @@
 /* The driver of factories: tensors whose elements are computed from parameters and their position. */
 #include "driver.h"
+#include "plan.h"
 
 typedef struct {
     ow_loop loop;
@@ -48,26 +49,32 @@ static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, int
     return 1;
 }
 
+static int compute(const ow_plan *plan) {
+    fill_state *f = plan->details;
+    const ow_tensor *result = plan->results[0];
+    f->out = result->data;
+    double work = (double)result->numel * plan->op->cost;
+    if (work < 2 * 8192) {
+        fill(f, 0, result->numel);
+        return 1;
+    }
+    return ow_long_for(result->numel, 8192, work, fill, f);
+}
+
 /* A tensor without a table of loops keeps what its memory holds. */
 static int run(const ow_op *op, ow_tensor *const *params, ow_tensor *result) {
     const ow_elementwise_table *table = op->tables[ow_level];
     ow_scalar values[OW_MAX_PARAMS];
-    int compute = ow_compute_dtype[result->dtype];
+    int compute_dtype = ow_compute_dtype[result->dtype];
     if (!table) return 1;
-    fill_state f = {.loop = table->general[compute],
+    fill_state f = {.loop = table->general[compute_dtype],
                     .params = values,
-                    .out = result->data,
                     .size = ow_itemsize(result->dtype),
-                    .compute = ow_itemsize(compute),
-                    .store = compute == result->dtype ? NULL : ow_cast_loop(result->dtype, compute)};
+                    .compute = ow_itemsize(compute_dtype),
+                    .store = compute_dtype == result->dtype ? NULL : ow_cast_loop(result->dtype, compute_dtype)};
     if (!load_params(op, params, result->dtype, result->numel, values)) return 0;
-    if (ow_infers()) return 1;
-    double work = (double)result->numel * op->cost;
-    if (work < 2 * 8192) {
-        fill(&f, 0, result->numel);
-        return 1;
-    }
-    return ow_long_for(result->numel, 8192, work, fill, &f);
+    const ow_plan plan = {.op = op, .results = &result, .nresults = 1, .compute = compute_dtype, .params = values, .details = &f};
+    return ow_execute(&plan, compute);
 }
 
 static int supports(const ow_op *op, int dtype) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fold_lines.h"
+#include "plan.h"
 
 static int by_stride(const void *a, const void *b) {
     const ow_fold_axis *left = a, *right = b;
@@ -83,11 +84,22 @@ static int fold_operands(ow_fold_lines *f, const ow_call *c, ow_tensor *const *t
     return ow_load_all_params(op, c->params, compute, f->params);
 }
 
-/* Runs the call; inputs whose reduced dimensions are not one in memory are copied so that they are. */
-static int run_call(ow_fold_lines *f, const ow_call *c, ow_tensor **tensors, int ndim, const int64_t *shape, uint64_t along,
-                    int compute) {
-    ow_tensor *copies[OW_MAX_INPUTS] = {NULL};
-    int ninputs = f->noperands - f->nresults, done = 1;
+typedef struct {
+    ow_fold_lines lines;
+    const ow_call *call;
+    int ndim;
+    const int64_t *shape;
+} fold_call;
+
+/* Inputs whose reduced dimensions are not one in memory are copied so that they are. */
+static int compute(const ow_plan *plan) {
+    fold_call *details = plan->details;
+    ow_fold_lines *f = &details->lines;
+    const int64_t *shape = details->shape;
+    const uint64_t along = plan->along;
+    ow_tensor *copies[OW_MAX_INPUTS] = {NULL}, *tensors[OW_MAX_OPERANDS];
+    int ninputs = f->noperands - f->nresults, ndim = details->ndim, done = 1;
+    for (int k = 0; k < f->noperands; k++) tensors[k] = k < f->nresults ? plan->results[k] : plan->inputs[k - f->nresults];
     if (!arrange(f, tensors, ndim, shape, along)) {
         int64_t strides[OW_MAX_DIMS], step = 1;
         for (int lines = 1; lines >= 0; lines--)
@@ -100,7 +112,7 @@ static int run_call(ow_fold_lines *f, const ow_call *c, ow_tensor **tensors, int
         }
         done = done && arrange(f, tensors, ndim, shape, along);
     }
-    if (done && fold_operands(f, c, tensors, compute)) {
+    if (done && fold_operands(f, details->call, tensors, plan->compute)) {
         int64_t item = f->itemsize[f->nresults], step = llabs(f->line.stride[f->nresults]);
         int is_row = step == item || f->number == 1 || (f->number < OW_FOLD_LANES && f->line.size >= 4 * OW_FOLD_LANES);
         f->within = f->kernels->merge && is_row && f->line.size >= OW_FOLD_LANES;
@@ -119,14 +131,15 @@ int ow_fold(ow_call *c) {
     int64_t shape[OW_MAX_DIMS], kept[OW_MAX_DIMS];
     int promoted, nkept = 0, made = 0, ndim = ow_broadcast_shape(c->inputs, op->ninputs, shape);
     if (!ow_check_operands(op, c->inputs) || ndim < 0 || !ow_promote_operands(op, c->inputs, &promoted)) return 0;
-    int compute = ow_compute_dtype[promoted];
-    ow_fold_lines f = {.op = op, .kernels = &table->by[compute], .nresults = op->results, .noperands = op->results + op->ninputs};
-    f.is_scan = !f.kernels->finish;
+    fold_call f = {.call = c, .ndim = ndim, .shape = shape};
+    f.lines = (ow_fold_lines){.op = op, .kernels = &table->by[ow_compute_dtype[promoted]], .nresults = op->results,
+                              .noperands = op->results + op->ninputs};
+    f.lines.is_scan = !f.lines.kernels->finish;
     uint64_t along = 0;
     ow_tensor whole = *c->inputs[0];
     whole.ndim = ndim;
     const ow_ints *dims = &c->lists[0];
-    if (f.is_scan) {
+    if (f.lines.is_scan) {
         int64_t dim = dims->n > 0 ? dims->v[0] : -1;
         if (!ow_wrap_dim(&dim, ndim)) return 0;
         along = ndim ? (uint64_t)1 << dim : 0;
@@ -134,15 +147,15 @@ int ow_fold(ow_call *c) {
         return 0;
     }
     for (int d = 0; d < ndim; d++)
-        if (f.is_scan || !(along >> d & 1)) kept[nkept++] = shape[d];
+        if (f.lines.is_scan || !(along >> d & 1)) kept[nkept++] = shape[d];
         else if (c->keepdim) kept[nkept++] = 1;
     for (; made < op->results; made++) {
         c->results[made] = ow_tensor_new(op->own[made] ? op->own[made] - 1 : promoted, nkept, kept, NULL);
         if (!c->results[made]) break;
     }
-    ow_tensor *tensors[OW_MAX_OPERANDS];
-    for (int k = 0; k < f.noperands; k++) tensors[k] = k < op->results ? c->results[k] : c->inputs[k - op->results];
-    if (made == op->results && (ow_infers() || run_call(&f, c, tensors, ndim, shape, along, compute))) return made;
+    const ow_plan plan = {.op = op, .inputs = c->inputs, .results = c->results, .nresults = made,
+                          .compute = ow_compute_dtype[promoted], .along = along, .details = &f};
+    if (made == op->results && ow_execute(&plan, compute)) return made;
     while (made) ow_tensor_free(c->results[--made]);
     return 0;
 }

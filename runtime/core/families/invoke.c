@@ -118,12 +118,13 @@ static int device_of(const ow_call *c, ow_device *device) {
     return *device == from || c->op->family == OW_FACTORY || fail_across(from, *device);
 }
 
-/* Views and uninitialised memory are made on any device: nothing is computed. */
-static int computes(const ow_op *op) {
-    return op->family != OW_VIEW && !(op->family == OW_FACTORY && !op->tables[ow_level]);
+/* Families whose drivers make views, or end in a plan. */
+static int is_planned(ow_family family) {
+    return (1u << family & (1u << OW_ELEMENTWISE | 1u << OW_REDUCE | 1u << OW_SCAN | 1u << OW_ROWS | 1u << OW_VIEW |
+                            1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
 }
 
-static int fail_to_compute(const ow_op *op, ow_device device) {
+static int fail_to_plan(const ow_op *op, ow_device device) {
     char text[48];
     ow_device_text(text, sizeof text, device);
     ow_fail(OW_NOT_IMPLEMENTED,
@@ -135,7 +136,7 @@ static int fail_to_compute(const ow_op *op, ow_device device) {
 int ow_invoke_anywhere(ow_call *c) {
     ow_device device;
     if (!device_of(c, &device)) return 0;
-    if (device > OW_META && computes(c->op)) return fail_to_compute(c->op, device);
+    if (device > OW_META && !is_planned((ow_family)c->op->family)) return fail_to_plan(c->op, device);
     return OW_CALL(device, ow_invoke(c));
 }
 
@@ -146,5 +147,5 @@ int ow_describe_results(ow_call *c) {
 
 int ow_make_results(ow_call *c) {
     ow_device device;
-    return device_of(c, &device) ? OW_CALL(device, ow_invoke(c)) : 0;
+    return device_of(c, &device) ? OW_CALL(device | OW_PLANNED, ow_invoke(c)) : 0;
 }

@@ -6,6 +6,7 @@
 #include "elementwise.h"
 #include "iterate.h"
 #include "loop.h"
+#include "plan.h"
 
 typedef struct {
     int n;
@@ -181,15 +182,40 @@ static int new_results(signature *s, ow_call *c, int promoted, const ow_scalar *
     return 0;
 }
 
+typedef struct {
+    signature *s;
+    batches *b;
+    ow_call *call;
+} loop_call;
+
+/* Inputs in other dtypes, or not contiguous, are copied. */
+static int compute(const ow_plan *plan) {
+    const loop_call *l = plan->details;
+    const ow_op *op = plan->op;
+    ow_tensor *inputs[OW_MAX_INPUTS] = {NULL};
+    int done = 1;
+    for (int k = 0; k < op->ninputs && done; k++) {
+        ow_tensor *t = plan->inputs[k];
+        int wanted = op->fixed[k] == OW_PROMOTED ? plan->compute : op->fixed[k];
+        inputs[k] = t;
+        if (t->dtype == wanted && t->flags & OW_CONTIGUOUS) continue;
+        inputs[k] = ow_tensor_new(wanted, t->ndim, t->sizes, NULL);
+        done = inputs[k] && ow_copy(inputs[k], t);
+    }
+    done = done && run(l->s, l->call, inputs, plan->compute, plan->params, l->b);
+    for (int k = 0; k < op->ninputs; k++)
+        if (inputs[k] && inputs[k] != plan->inputs[k]) ow_tensor_free(inputs[k]);
+    return done;
+}
+
 int ow_loop_call(ow_call *c) {
     const ow_op *op = c->op;
     signature s;
     batches b;
     ow_scalar params[OW_MAX_PARAMS];
-    ow_tensor batch[OW_MAX_INPUTS], *leading[OW_MAX_INPUTS], *inputs[OW_MAX_INPUTS] = {NULL};
+    ow_tensor batch[OW_MAX_INPUTS], *leading[OW_MAX_INPUTS];
     int promoted;
     if (!ow_check_operands(op, c->inputs) || !ow_promote_operands(op, c->inputs, &promoted)) return 0;
-    int compute = ow_compute_dtype[promoted], done = 1;
     read_signature(&s, op);
     for (int k = 0; k < op->ninputs; k++) {
         if (!take_sizes(&s, k, c->inputs[k])) return 0;
@@ -198,21 +224,14 @@ int ow_loop_call(ow_call *c) {
         leading[k] = &batch[k];
     }
     b.ndim = ow_broadcast_shape(leading, op->ninputs, b.shape);
-    if (b.ndim < 0 || !ow_load_all_params(op, c->params, compute, params)) return 0;
+    if (b.ndim < 0 || !ow_load_all_params(op, c->params, ow_compute_dtype[promoted], params)) return 0;
     if (!ow_check_params(op, c->params, promoted, s.size, s.nnames)) return 0;
     int made = new_results(&s, c, promoted, params, &b);
-    if (!made || ow_infers()) return made;
-    for (int k = 0; k < op->ninputs && done; k++) {
-        ow_tensor *t = c->inputs[k];
-        int wanted = op->fixed[k] == OW_PROMOTED ? compute : op->fixed[k];
-        inputs[k] = t;
-        if (t->dtype == wanted && t->flags & OW_CONTIGUOUS) continue;
-        inputs[k] = ow_tensor_new(wanted, t->ndim, t->sizes, NULL);
-        done = inputs[k] && ow_copy(inputs[k], t);
-    }
-    done = done && run(&s, c, inputs, compute, params, &b);
-    for (int k = 0; k < op->ninputs; k++)
-        if (inputs[k] && inputs[k] != c->inputs[k]) ow_tensor_free(inputs[k]);
-    for (int k = 0; k < made && !done; k++) ow_tensor_free(c->results[k]);
-    return done ? made : 0;
+    if (!made) return 0;
+    loop_call l = {&s, &b, c};
+    const ow_plan plan = {.op = op, .inputs = c->inputs, .results = c->results, .nresults = made,
+                          .compute = ow_compute_dtype[promoted], .params = params, .details = &l};
+    if (ow_execute(&plan, compute)) return made;
+    for (int k = 0; k < made; k++) ow_tensor_free(c->results[k]);
+    return 0;
 }

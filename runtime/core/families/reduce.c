@@ -3,6 +3,7 @@
  * reduce_lines.c serves reductions along the input's faster axes, reduce_rows.c those along its slower ones. */
 #include <stdlib.h>
 
+#include "plan.h"
 #include "reduce.h"
 
 #define SMALL 4096       /* elements that one call of the leaf kernel reduces */
@@ -176,7 +177,17 @@ static int fill(const ow_reduction *r, ow_tensor *out) {
     return 1;
 }
 
-static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim) {
+typedef struct {
+    const dtypes *types;
+    int keepdim;
+} reduce_call;
+
+static int compute(const ow_plan *plan) {
+    const reduce_call *c = plan->details;
+    const ow_op *op = plan->op;
+    const ow_tensor *self = plan->inputs[0];
+    const dtypes *types = c->types;
+    ow_tensor *out = plan->results[0];
     ow_reduction r = {.kernels = types->kernels,
                       .load = ow_cast_loop(types->compute, self->dtype),
                       .store = ow_cast_loop(out->dtype, types->compute),
@@ -186,9 +197,8 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
                       .x = self->data,
                       .out = out->data,
                       .cost = op->cost};
-    if (out->numel == 0 || ow_infers()) return 1;
     if (self->numel == 0) return fill(&r, out);
-    ow_reduction_axes(&r, self, out, reduced, keepdim);
+    ow_reduction_axes(&r, self, out, plan->along, c->keepdim);
     void *token = ow_gil_release((int64_t)((double)self->numel * op->cost));
     int lines = prefer_lines(&r);
     const ow_axis *inner = lines ? &r.reduced[0] : &r.kept[0];
@@ -196,7 +206,14 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
     if (inner->in != r.input_size) r.cost *= 6; /* gathered one by one */
     int done = lines ? ow_reduce_lines(&r) : ow_reduce_rows(&r);
     ow_gil_acquire(token);
-    return done && ow_rescale(op, self, &out, reduced, keepdim, NULL);
+    return done && ow_rescale(op, self, plan->results, plan->along, c->keepdim, NULL);
+}
+
+static int run(const ow_op *op, ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim) {
+    reduce_call c = {types, keepdim};
+    const ow_plan plan = {.op = op, .inputs = &self, .results = &out, .nresults = 1, .compute = types->compute, .along = reduced,
+                          .details = &c};
+    return !out->numel || ow_execute(&plan, compute);
 }
 
 /* The reduction into `out`, by way of other memory where it shares some with the input. */
@@ -231,7 +248,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
     int64_t shape[OW_MAX_DIMS];
     if (all == OW_EMPTY_LIST && op->promotion == OW_PROMOTE_BOOL) all = 0;
     int whole = ndims == 0 && all;
-    if (whole && !out && !ow_infers() && dtype < 0 && !(keepdim && self->ndim) && self->flags & OW_CONTIGUOUS && self->numel > 0 &&
+    if (whole && !out && !ow_place && dtype < 0 && !(keepdim && self->ndim) && self->flags & OW_CONTIGUOUS && self->numel > 0 &&
         self->numel <= SMALL) {
         ow_tensor *result = reduce_small(op, self);
         if (result || ow_error_pending()) return result;

@@ -7,6 +7,7 @@
 
 #include "arg_results.h"
 #include "elementwise.h"
+#include "plan.h"
 #include "reduce.h"
 #include "row_lines.h"
 
@@ -27,6 +28,9 @@ typedef struct {
     char *sums;                         /* of all rows of a chunk, for each place; those of a result follow each other */
     int64_t per_chunk;                  /* rows */
     double cost;
+    ow_tensor *const *operands, *const *sums_of; /* what the lines go through, and the results that are sums of rows */
+    int ndim, keepdim;
+    const int64_t *shape;
     atomic_int failed; /* to allocate */
 } rows_call;
 
@@ -250,6 +254,12 @@ static int promoted(const ow_op *op, ow_tensor *const *inputs, int dtype) {
     return -1;
 }
 
+static int compute(const ow_plan *plan) {
+    rows_call *c = plan->details;
+    ow_row_lines_arrange(&c->lines, c->operands, c->ndim, c->shape, plan->along);
+    return run(c, c->sums_of) && ow_rescale(plan->op, plan->inputs[0], plan->results, plan->along, c->keepdim, c->params);
+}
+
 /* Tensors of which each row, or each place in all rows, has one element have no other dimensions. */
 static int check_extents(const ow_op *op, const ow_row_table *table, ow_tensor *const *inputs, int ndim, uint64_t along) {
     for (int k = 0; k < op->ninputs; k++) {
@@ -314,12 +324,14 @@ int ow_rows(const ow_op *op, ow_tensor *const *inputs, const int64_t *dims, int 
             c.nelements++;
         }
     }
-    int done = made == op->results;
-    if (done && !is_empty && !ow_infers()) {
-        ow_row_lines_arrange(&c.lines, operands, ndim, shape, along);
-        done = run(&c, sums);
-    }
-    done = done && ow_rescale(op, inputs[0], results, along, keepdim, c.params);
+    c.operands = operands;
+    c.sums_of = sums;
+    c.ndim = ndim;
+    c.shape = shape;
+    c.keepdim = keepdim;
+    const ow_plan plan = {.op = op, .inputs = inputs, .results = results, .nresults = made, .compute = c.compute,
+                          .params = c.params, .along = along, .details = &c};
+    int done = made == op->results && (is_empty || ow_execute(&plan, compute));
     for (int k = 0; k < made && !done; k++) ow_tensor_free(results[k]);
     return done ? made : 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "driver.h"
+#include "plan.h"
 
 #define FEW_COLUMNS 8 /* rows narrower than this are better scanned as strided lines */
 /* A second of work: such lines are scanned chunk by chunk, so that signals are handled in between. One call takes half the
@@ -105,19 +106,20 @@ static void scan_blocks(void *context, int64_t begin, int64_t end) {
 
 /* ---- the call ----------------------------------------------------------------------------------------- */
 
-/* 1, or 0 with the error set. */
-static int run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_tensor *out, int64_t dim) {
+static int compute(const ow_plan *plan) {
+    scan_state *s = plan->details;
+    const ow_op *op = plan->op;
+    const ow_tensor *self = plan->inputs[0], *out = plan->results[0];
     int64_t item = ow_itemsize(self->dtype), out_item = ow_itemsize(out->dtype), lines = 1;
-    if (self->numel == 0 || ow_infers()) return 1;
     s->x = self->data;
     s->out = out->data;
     s->along = (ow_axis){1, 0, 0};
     s->nothers = 0;
     for (int d = self->ndim - 1; d >= 0; d--) {
         ow_axis axis = {self->sizes[d], self->strides[d] * item, out->strides[d] * out_item};
-        if (d == dim) s->along = axis;
+        if (plan->along >> d & 1) s->along = axis;
         else if (axis.size > 1) s->others[s->nothers++] = axis;
-        if (d != dim) lines *= axis.size;
+        if (!(plan->along >> d & 1)) lines *= axis.size;
     }
     s->nothers = ow_axes_arrange(s->others, s->nothers);
     const ow_axis *across = &s->others[0];
@@ -129,6 +131,12 @@ static int run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_t
     double work = (double)self->numel * s->cost;
     int64_t grain = 1 + (int64_t)(8192 / (work / (double)tasks));
     return ow_long_for(tasks, grain, work, by_rows ? scan_blocks : scan_lines, s);
+}
+
+static int run(const ow_op *op, scan_state *s, ow_tensor *self, ow_tensor *out, int64_t dim, int accumulator) {
+    const ow_plan plan = {.op = op, .inputs = &self, .results = &out, .nresults = 1, .compute = accumulator,
+                          .along = (uint64_t)1 << dim, .details = s};
+    return !self->numel || ow_execute(&plan, compute);
 }
 
 /* The dtype of the result: as asked, as `out` has it, or by promotion. -1 with the error set. */
@@ -161,24 +169,24 @@ ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_
     int result = result_dtype(op, self, dtype, out, mode);
     if (result < 0) return NULL;
     /* Like torch, accumulate single in double precision: a scan has no tree to keep rounding errors small. */
-    int compute = ow_compute_dtype[result];
-    if (result == OW_FLOAT32 && table->by[OW_FLOAT64].line) compute = OW_FLOAT64;
-    if (result == OW_COMPLEX64 && table->by[OW_COMPLEX128].line) compute = OW_COMPLEX128;
-    scan_state s = {.kernels = &table->by[compute],
-                    .load = ow_cast_loop(compute, self->dtype),
-                    .store = ow_cast_loop(result, compute),
-                    .converts = compute != self->dtype || compute != result,
-                    .narrow = result == self->dtype && result == OW_FLOAT32 && table->by[compute].narrow,
-                    .size = ow_itemsize(compute)};
+    int accumulator = ow_compute_dtype[result];
+    if (result == OW_FLOAT32 && table->by[OW_FLOAT64].line) accumulator = OW_FLOAT64;
+    if (result == OW_COMPLEX64 && table->by[OW_COMPLEX128].line) accumulator = OW_COMPLEX128;
+    scan_state s = {.kernels = &table->by[accumulator],
+                    .load = ow_cast_loop(accumulator, self->dtype),
+                    .store = ow_cast_loop(result, accumulator),
+                    .converts = accumulator != self->dtype || accumulator != result,
+                    .narrow = result == self->dtype && result == OW_FLOAT32 && table->by[accumulator].narrow,
+                    .size = ow_itemsize(accumulator)};
     if (!s.kernels->line)
         return ow_fail(OW_NOT_IMPLEMENTED, "\"%s_out_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
     if (mode == OW_NEW) {
         ow_tensor *fresh = ow_tensor_new(result, self->ndim, self->sizes, NULL);
-        if (!fresh || run(op, &s, self, fresh, dim)) return fresh;
+        if (!fresh || run(op, &s, self, fresh, dim, accumulator)) return fresh;
         ow_tensor_free(fresh);
         return NULL;
     }
     if (mode == OW_OUT && !ow_prepare_out(op->name, out, result, self->ndim, self->sizes)) return NULL;
     if (!ow_check_writable(out, &self, 1)) return NULL;
-    return run(op, &s, self, out, dim) ? out : NULL;
+    return run(op, &s, self, out, dim, accumulator) ? out : NULL;
 }

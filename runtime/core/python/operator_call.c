@@ -1,6 +1,10 @@
 /* Calls of operators with arguments in schema order, and what becomes of their results. */
+#include <string.h>
+
+#include "families/plan.h"
 #include "operator_arguments.h"
 #include "tensor/registry.h"
+#include "tensor/storage.h"
 #include "tensor_object.h"
 
 static PyObject *take_pending, *warn, *takes_part, *dispatches_not;
@@ -206,6 +210,43 @@ static PyObject *body_call(const ow_function *f, PyObject *const *values) {
     return called(f->body, all, f->narguments + 1);
 }
 
+/* ---- tensors of other devices ------------------------------------------------------------------------------- */
+
+/* Keys whose tensors the core answers for: nothing of Python's is registered for them. */
+static uint32_t answered;
+
+/* set_answered(keys) */
+PyObject *ow_set_answered(PyObject *module, PyObject *keys) {
+    (void)module;
+    unsigned long bits = PyLong_AsUnsignedLong(keys);
+    if (PyErr_Occurred()) return NULL;
+    answered = (uint32_t)bits;
+    Py_RETURN_NONE;
+}
+
+/* Does the core know all that the call takes, for tensors with these keys? Placements, words and lists of tensors are for the
+ * dispatcher, as are views that may take a copy. */
+static int is_answered(const ow_function *f, PyObject *const *values, uint32_t keys) {
+    if (!keys || keys & ~answered || strpbrk(f->layout, "sow") || f->core->copies) return 0;
+    for (int k = 0; k < f->narguments; k++)
+        if (f->layout[k] == '-' && values[k] != f->standards[k]) return 0;
+    for (int kind = OW_REGISTERED_DEVICES; kind < OW_DEVICE_KINDS; kind++) {
+        int is_on = (keys & ow_device_key((ow_device)kind)) != 0;
+        if (is_on && f->core->family != OW_VIEW && !ow_device_has_run(kind, (ow_family)f->core->family)) return 0;
+    }
+    return 1;
+}
+
+/* NULL without an error: the dispatcher is to answer. */
+static PyObject *call_elsewhere(const ow_function *f, PyObject *const *values, PyObject *out, ow_mode mode) {
+    uint32_t keys = keys_of(out, 0);
+    for (int k = 0; k < f->narguments; k++) keys |= keys_of(values[k], 0);
+    if (!is_answered(f, values, keys)) return NULL;
+    PyObject *result = core_call(f, values, out, mode, OW_ANYWHERE);
+    if (!result && PyErr_ExceptionMatches(PyExc_NotImplementedError)) PyErr_Clear(); /* a fallback may have it */
+    return result;
+}
+
 /* ---- entrances ---------------------------------------------------------------------------------------------- */
 
 PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject *out) {
@@ -216,7 +257,8 @@ PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject 
     if (!f->core) return mode == OW_NEW && f->body != Py_None ? composite_call(f, values) : NULL;
     if (f->body != Py_None) return mode == OW_NEW ? body_call(f, values) : NULL;
     if (mode == OW_INPLACE && f->core->family == OW_VIEW) return NULL; /* the tensor becomes the view */
-    PyObject *result = core_call(f, values, out, mode, 0);
+    PyObject *result = core_call(f, values, out, mode, OW_QUICK);
+    if (!result && !PyErr_Occurred()) result = call_elsewhere(f, values, out, mode);
     if (result || PyErr_Occurred() || mode != OW_NEW || !ow_any_records(values, f->narguments)) return result;
     return recorded_call(f, values);
 }

@@ -67,6 +67,8 @@ PyObject *ow_interruption(PyObject *module, PyObject *nothing);
 void ow_keep_exception(void);
 /* Devices (registered_devices.c). */
 PyObject *ow_register_device(PyObject *module, PyObject *arguments);
+PyObject *ow_set_device_run_python(PyObject *module, PyObject *arguments);
+PyObject *ow_set_answered(PyObject *module, PyObject *keys);
 PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
 /* Tensors that are only described (described.c). */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "operator_function.h"
+#include "families/plan.h"
 #include "tensor/storage.h"
 
 /* What a kind of device is registered with; borrowed by the table for as long as the process runs. */
@@ -87,6 +88,18 @@ PyObject *ow_register_device(PyObject *module, PyObject *arguments) {
     Py_INCREF(kept->release);
     Py_INCREF(kept->copy);
     return PyLong_FromLong(number);
+}
+
+/* set_device_run(kind, family, address): has a function of C compute the plans of a family on a kind of device. */
+PyObject *ow_set_device_run_python(PyObject *module, PyObject *arguments) {
+    (void)module;
+    const char *family;
+    int kind;
+    unsigned long long address;
+    if (!PyArg_ParseTuple(arguments, "isK", &kind, &family, &address)) return NULL;
+    if (kind < OW_REGISTERED_DEVICES || kind >= OW_DEVICE_KINDS || !ow_set_device_run(kind, family, (ow_device_run *)address))
+        return PyErr_Format(PyExc_ValueError, "there is no family %s of operators", family);
+    Py_RETURN_NONE;
 }
 
 /* with_device(device, function, argument, ...): what the function returns while the device is the default one. */

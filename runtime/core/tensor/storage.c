@@ -7,7 +7,7 @@ static void *memory_of(ow_device place, int64_t nbytes) {
 }
 
 ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
-    const ow_device place = ow_place;
+    const ow_device place = ow_place & ~OW_PLANNED;
     const int fits = nbytes <= OW_INLINE_BYTES && !place;
     ow_storage *s = ow_alloc(fits ? header + nbytes : header);
     if (!s) return NULL;

@@ -25,6 +25,7 @@ enum {
 /* A device: its kind in the low byte, and above it which one of the kind it is. */
 typedef uint32_t ow_device;
 enum { OW_CPU, OW_META, OW_REGISTERED_DEVICES, OW_DEVICE_KINDS = 10, OW_DEVICE_INDEX = 8, OW_DEVICES_OF_KIND = 256 };
+#define OW_PLANNED 0x80000000u /* beside a device: results are made there, and not computed */
 
 typedef struct ow_storage {
     int32_t refs;    /* atomic */
@@ -106,8 +107,8 @@ static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_ex
 extern __thread ow_device ow_place __attribute__((tls_model("initial-exec")));
 extern __thread ow_device ow_default_device __attribute__((tls_model("initial-exec")));
 
-/* A call of tensors whose memory is not the CPU's only says what its result is: drivers do their checks, make the result,
- * and return before they look at an element. The thread allocates on the device meanwhile, and excludes the key META. */
+/* A call of tensors whose memory is not the CPU's: drivers do their checks and make the results there. What is left is a
+ * plan (families/plan.h). The thread allocates on the device meanwhile, and excludes the key META. */
 static inline int ow_infers(void) { return ow_place != OW_CPU; }
 static inline int ow_is_meta(const ow_tensor *t) { return (t->keys & OW_KEY_META) != 0; }
 static inline ow_device ow_device_of(const ow_tensor *t) { return t->storage->flags >> OW_STORAGE_DEVICE; }

@@ -16,7 +16,7 @@ static int check_multipliable(const ow_tensor *mat1, const ow_tensor *mat2) {
 ow_tensor *ow_routine_gemm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                            ow_mode mode) {
     const ow_tensor *self = inputs[0], *mat2 = inputs[1];
-    ow_product p;
+    ow_product p = {.multiply = ow_product_gemm};
     (void)params;
     if (self->ndim != 2) return ow_fail(OW_RUNTIME_ERROR, "self must be a matrix");
     if (mat2->ndim != 2) return ow_fail(OW_RUNTIME_ERROR, "mat2 must be a matrix");
@@ -27,7 +27,7 @@ ow_tensor *ow_routine_gemm(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     if (self->dtype == OW_BOOL && self->numel && mat2->numel) return not_implemented("addmm_impl_cpu_", OW_BOOL);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], NULL)) return NULL;
-    return ow_product_begin(&p, op, inputs, NULL, 2, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
+    return ow_product_run(&p, op, inputs, NULL, 2, sizes, out, mode);
 }
 
 /* 1 if `self` can be expanded to the sizes of the product; 0 with torch's error of expand set. */
@@ -60,7 +60,7 @@ ow_tensor *ow_routine_addmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor
                             ow_mode mode) {
     ow_tensor *self = inputs[0];
     const ow_tensor *mat1 = inputs[1], *mat2 = inputs[2];
-    ow_product p;
+    ow_product p = {.multiply = ow_product_gemm};
     if (mat1->ndim != 2) return ow_fail(OW_RUNTIME_ERROR, "mat1 must be a matrix, got %d-D tensor", mat1->ndim);
     if (mat2->ndim != 2) return ow_fail(OW_RUNTIME_ERROR, "mat2 must be a matrix, got %d-D tensor", mat2->ndim);
     if (!check_multipliable(mat1, mat2)) return NULL;
@@ -80,13 +80,13 @@ ow_tensor *ow_routine_addmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor
                        ow_list_text(have, sizeof have, self->ndim, self->sizes), (long long)sizes[0], (long long)sizes[1]);
     }
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], params)) return NULL;
-    return ow_product_begin(&p, op, inputs + 1, self, 2, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
+    return ow_product_run(&p, op, inputs + 1, self, 2, sizes, out, mode);
 }
 
 ow_tensor *ow_routine_bmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     const ow_tensor *self = inputs[0], *mat2 = inputs[1];
-    ow_product p;
+    ow_product p = {.multiply = ow_product_gemm};
     (void)params;
     if (self->ndim != 3) return ow_fail(OW_RUNTIME_ERROR, "batch1 must be a 3D tensor");
     if (mat2->ndim != 3) return ow_fail(OW_RUNTIME_ERROR, "batch2 must be a 3D tensor");
@@ -101,5 +101,5 @@ ow_tensor *ow_routine_bmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     if (self->dtype == OW_BOOL && self->numel && mat2->numel) return not_implemented("bmm", OW_BOOL);
     int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], NULL)) return NULL;
-    return ow_product_begin(&p, op, inputs, NULL, 3, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
+    return ow_product_run(&p, op, inputs, NULL, 3, sizes, out, mode);
 }

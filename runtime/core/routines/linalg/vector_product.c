@@ -32,20 +32,20 @@ static int check_dtypes(int self, const ow_tensor *mat, const ow_tensor *vec) {
 ow_tensor *ow_routine_gemv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                            ow_mode mode) {
     const ow_tensor *self = inputs[0], *vec = inputs[1];
-    ow_product p;
+    ow_product p = {.multiply = ow_product_gemm};
     (void)params;
     int64_t rows = self->ndim ? self->sizes[0] : 1;
     if (!check_vector_product(1, rows, self, vec)) return NULL;
     if (!check_dtypes(out ? out->dtype : vec->dtype, self, vec)) return NULL;
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], NULL)) return NULL;
-    return ow_product_begin(&p, op, inputs, NULL, 1, &rows, out, mode) ? ow_product_multiply(&p) : NULL;
+    return ow_product_run(&p, op, inputs, NULL, 1, &rows, out, mode);
 }
 
 ow_tensor *ow_routine_addmv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                             ow_mode mode) {
     ow_tensor *self = inputs[0];
     const ow_tensor *mat = inputs[1], *vec = inputs[2];
-    ow_product p;
+    ow_product p = {.multiply = ow_product_gemm};
     if (!check_vector_product(self->ndim, self->ndim ? self->sizes[0] : 1, mat, vec)) return NULL;
     if (!check_dtypes(self->dtype, mat, vec)) return NULL;
     int64_t rows = mat->sizes[0];
@@ -55,13 +55,17 @@ ow_tensor *ow_routine_addmv(const ow_op *op, ow_tensor *const *inputs, ow_tensor
                        ow_list_text(have, sizeof have, self->ndim, self->sizes), (long long)rows);
     }
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], params)) return NULL;
-    return ow_product_begin(&p, op, inputs + 1, self, 1, &rows, out, mode) ? ow_product_multiply(&p) : NULL;
+    return ow_product_run(&p, op, inputs + 1, self, 1, &rows, out, mode);
+}
+
+static void multiply_vectors(ow_product *p) {
+    ow_dot(p->compute, p->a->numel, p->a->data, p->a->strides[0], p->b->data, p->b->strides[0], p->work->data);
 }
 
 ow_tensor *ow_routine_dot(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     const ow_tensor *self = inputs[0], *other = inputs[1];
-    ow_product p;
+    ow_product p = {.multiply = multiply_vectors};
     (void)params;
     if (self->ndim != 1 || other->ndim != 1)
         return ow_fail(OW_RUNTIME_ERROR, "1D tensors expected, but got %dD and %dD tensors", self->ndim, other->ndim);
@@ -77,8 +81,5 @@ ow_tensor *ow_routine_dot(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         return ow_fail(OW_RUNTIME_ERROR, "result dtype %s does not match input dtype %s",
                        ow_dtype_scalar_names[out->dtype], ow_dtype_scalar_names[self->dtype]);
     if (self->dtype == OW_BOOL) return ow_fail(OW_NOT_IMPLEMENTED, "\"dot\" not implemented for 'Bool'");
-    if (!ow_product_begin(&p, op, inputs, NULL, 0, NULL, out, mode)) return NULL;
-    if (!ow_infers())
-        ow_dot(p.compute, p.a->numel, p.a->data, p.a->strides[0], p.b->data, p.b->strides[0], p.work->data);
-    return ow_product_end(&p);
+    return ow_product_run(&p, op, inputs, NULL, 0, NULL, out, mode);
 }
