@@ -163,21 +163,21 @@ def _keys(op: Op, args: Sequence[Any], out: Any) -> int:
 
 
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
-    if keys:
-        for key, bit in _asked:
-            if keys & bit:
-                handler = _handlers[key].get(op)
-                if handler is None and op.family in _runs.get(key, ()):
-                    try:
-                        return kernels.run(op, args, out, mode)
-                    except NotImplementedError:
-                        if key not in _fallbacks:
-                            raise
-                handler = handler or _fallback(op, args, key)
-                if handler is not None:
-                    if key in _devices:
-                        require_one_device(op, args, out)
-                    return handler(op, args, out, mode)
+    for key, bit in _asked if keys else ():
+        if not keys & bit:
+            continue
+        handler = _handlers[key].get(op)
+        if handler is None and op.family in _runs.get(key, ()):
+            try:
+                return kernels.run(op, args, out, mode)
+            except NotImplementedError:
+                if key not in _fallbacks:
+                    raise
+        handler = handler or _fallback(op, args, key)
+        if handler is not None:
+            if key in _devices:
+                require_one_device(op, args, out)
+            return handler(op, args, out, mode)
     return kernels.run(op, args, out, mode)
 
 
