@@ -134,6 +134,36 @@ def test_what_is_no_python_is_not_looked_at_further(tmp_path: Path) -> None:
     assert [each.message for each in caught.value.diagnostics] == ["not Python: '(' was never closed"] * 2
 
 
+@pytest.mark.parametrize(
+    ("word", "help"),
+    [
+        *dict.fromkeys([(word, "it is called 'reflect' here") for word in ("mirror", "reflect_101", "Reflect101")]),
+        *[(word, "it is called 'nearest' here") for word in ("edge", "replicate", "clamp", "border", "clip")],
+        *[(word, "it is called 'wrap' here") for word in ("circular", "periodic", "torus", "cyclic", "grid-wrap")],
+        *[(word, "it is called '0' here") for word in ("zeros", "zero", "constant", "zero-padding", "zero_padding")],
+        *[(word, "it is called 'skip' here") for word in ("ignore", "drop", "none")],
+        ("raise", "it is called 'error' here"),
+        ("symmetric", "'reflect' leaves the border itself out; with it an index i is i if i >= 0 else -1 - i"),
+        ("same", "0, nearest or another rule; how many positions there are says 'size'"),
+        ("valid", "no rule: 'size' has as many positions as lie inside"),
+    ],
+)
+def test_words_for_borders(word: str, help: str, tmp_path: Path) -> None:
+    (found,) = mistakes(
+        tmp_path, entry(f"compute:\n    value[x]: self[x + 1]\n    size: {{x: 3}}\n    outside: {word}")
+    )
+    assert (found.message, found.line, found.help) == (f"unknown rule '{word}'", 6, help)
+
+
+@pytest.mark.parametrize(("call", "part"), [("rand(self[0], x)", "self[0]"), ("randn(0, x * 0.5)", "x * 0.5")])
+def test_keys_and_positions_of_random_numbers(call: str, part: str, tmp_path: Path) -> None:
+    line = f"    value[x]: self[x] + {call}"
+    (found,) = mistakes(tmp_path, entry(f"compute:\n    size: {{x: 3}}\n{line}", more="  dtypes: floating\n"))
+    assert found.message == "a random number of float64: its key and its positions are integers"
+    assert found.help == "int(x) drops the fraction, int(floor(x)) rounds down"
+    assert (found.line, found.column, found.length) == (5, line.index(part) + 1, len(part))
+
+
 def test_long_lines_are_shown_around_the_mistake() -> None:
     line = "x" * 5000 + "wrong" + "y" * 5000
     shown = render([Diagnostic("f", 1, 5001, "message", None, 5)], {"f": [line]}).splitlines()
