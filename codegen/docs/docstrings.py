@@ -166,6 +166,8 @@ def _meaning(parameter: Parameter, family: Family) -> str:
         noun = "dimension or dimensions" if parameter.argument.is_list else "dimension"
         every = "; all of them if None" if parameter.argument.takes_none else ""
         return f"{noun} to work along, negative ones counted from the end{every}"
+    if parameter.name == "dtype" and base_name(parameter.argument.type) != "ScalarType":
+        return ""  # a number of that name
     if parameter.name == "dtype" and family in (Family.REDUCE, Family.SCAN, Family.ROWS):
         return "dtype of the result, to which the input is converted first"
     return _MEANINGS.get(parameter.name, "")

@@ -17,7 +17,7 @@ from ..dtypes import COMPUTE_DTYPES, DTYPE_CLASSES, FLOAT64, DType, Promotion, o
 from ..errors import Span
 from ..expr import Expr, Literal, names, shared_parts, simplify, substitute
 from ..expr.geometry import Geometry
-from ..schema import Argument, FunctionSchema, Type
+from ..schema import Argument, FunctionSchema, Type, base_name
 from ..source import Scalar
 from .compute import Compute
 from .folding import Folding
@@ -526,7 +526,8 @@ class Operator(Declaration):
 
     @property
     def has_dtype_argument(self) -> bool:
-        return self.schema.argument("dtype") is not None
+        argument = self.schema.argument("dtype")
+        return argument is not None and base_name(argument.type) == "ScalarType"
 
     @cached_property
     def compute_dtypes(self) -> tuple[DType, ...]:

@@ -245,9 +245,14 @@ def _check_numbers(entry: Entry) -> None:
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
     if entry.family in (Family.FOLD, Family.ROWS):
         _check_dimension(entry)
-    if entry.family is Family.ROWS and len(entry.tensors) > 1 and entry.schema.argument("dtype") is not None:
-        span = entry.argument_span(next(each for each in entry.schema.arguments if each.name == "dtype"))
-        entry.report(span, "rows of several tensors have the dtype that these promote to", "leave 'dtype' out")
+    dtype = entry.schema.argument("dtype")
+    several_rows = entry.family is Family.ROWS and len(entry.tensors) > 1
+    if several_rows and dtype is not None and base_name(dtype.type) == "ScalarType":
+        entry.report(
+            entry.argument_span(dtype),
+            "rows of several tensors have the dtype that these promote to",
+            "leave 'dtype' out",
+        )
     if len(entry.schema.returns) > MAX_OUTPUTS and entry.family in _WITH_RESULTS:
         message = f"{len(entry.schema.returns)} results; the core takes up to {MAX_OUTPUTS}"
         entry.report(entry.name_span, message, f"{several} call two operators")

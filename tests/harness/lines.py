@@ -18,7 +18,7 @@ from codegen.model.computation import default_numbers, own_dtypes
 from codegen.model.folding import Folding
 from codegen.model.operator import Extent, Rows
 from codegen.model.ordered_rows import OrderedFolding, OrderedRows, Taken
-from codegen.schema import ListType
+from codegen.schema import ListType, base_name
 from codegen.schema.types import without_optional
 
 from .arrays import Array
@@ -66,7 +66,7 @@ class LineTests(BodyTests):
                 others = {
                     each.name: drawn_argument(each, one, each in self.operator.params)
                     for each in self.operator.schema.arguments
-                    if not each.is_tensor and each.name not in ("dim", "dtype")
+                    if not each.is_tensor and each.name != "dim" and base_name(each.type) != "ScalarType"
                 }
                 shapes = {each.name: self.shape(each.name, shape, along) for each in self.operator.inputs}
                 positions = (0, int(np.prod([shape[each] for each in along])))

@@ -54,6 +54,18 @@ KEPT = """\
     dtype: {rounds: int32}
   dtypes: [float32, float64]
   derivatives: auto
+
+- func: kept_decay(Tensor self, int dim=-1, *, float dtype=0.5) -> Tensor
+  doc: A running sum that forgets; a number may be called as dtypes are elsewhere.
+  scan: {order: sequential, state: {y: 0}, next: {y: dtype * y + self}, value: y}
+  dtypes: [float32, float64]
+  derivatives: auto
+
+- func: kept_rows(Tensor self, Tensor other, int dim=-1, *, float dtype=0.5) -> Tensor
+  doc: Rows less a part of their sum.
+  rows: {let: {total: {sum: self * other}}, value: self - dtype * total}
+  dtypes: [float32, float64]
+  derivatives: auto
 """
 BROKEN = """\
 - func: broken_value(Tensor self) -> Tensor
