@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .._base.devices import CPU, available, device, device_of, get_default_device
+from .._base.generator import Generator
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
@@ -39,8 +40,9 @@ def made_on(op: Op, args: Sequence[Any], out: Any) -> device | None:
 
 
 def require_one_device(op: Op, args: Sequence[Any], out: Any) -> None:
-    """Raises RuntimeError for tensors of several devices, of which one is a registered one. Tensors of the CPU without
-    dimensions go with any other, and those of a list that selects from another tensor."""
+    """Raises RuntimeError for tensors of several devices, of which one is a registered one, and for a generator of
+    another kind. Tensors of the CPU without dimensions go with any other, and those of a list that selects from another
+    tensor."""
     selects = bool(args) and isinstance(args[0], Tensor)
     values = [*(value for value in args if not (selects and isinstance(value, (list, tuple)))), out]
     found = {device_of(each): None for each in _tensors_of(values) if each.ndim or device_of(each) is not CPU}
@@ -49,6 +51,13 @@ def require_one_device(op: Op, args: Sequence[Any], out: Any) -> None:
         raise RuntimeError(
             f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
         )
+    for each in args:
+        if isinstance(each, Generator):
+            where = made_on(op, args, out) or CPU
+            if each.device.type != where.type:
+                raise RuntimeError(
+                    f"Expected a '{where.type}' device type for generator but found '{each.device.type}'"
+                )
 
 
 def is_transfer(op: Op, args: Sequence[Any]) -> bool:

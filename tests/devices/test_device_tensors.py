@@ -228,3 +228,7 @@ def test_generators() -> None:
     drawn = ow.rand(3, device="mirror", generator=generator)
     assert drawn.tolist() == ow.rand(3, generator=ow.Generator().manual_seed(3)).tolist()
     assert generator.clone_state().device == ow.device("mirror:0")
+    with pytest.raises(RuntimeError, match="Expected a 'mirror' device type for generator but found 'cpu'"):
+        ow.rand(3, device="mirror", generator=ow.Generator())
+    with pytest.raises(RuntimeError, match="Expected a 'mirror' device type for generator but found 'cpu'"):
+        ow.ones(3, device="mirror").uniform_(generator=ow.Generator())
