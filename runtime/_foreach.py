@@ -32,6 +32,17 @@ _CALLED: dict[str, str] = {
 }
 """The operator behind each name; those of `_IN_PLACE_TOO` have a twin in place."""
 
+_OF_TWO = (("self",), ("other", "scalar", "scalars"))
+_SCALED = (("self",), ("tensor1",), ("tensor2",), ("value", "scalars"))
+_ARGUMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum", "clamp_min", "clamp_max"), _OF_TWO),
+    **dict.fromkeys(("addcmul", "addcdiv"), _SCALED),
+    "pow": (("self",), ("exponent",)),
+    "lerp": (("self",), ("tensors1",), ("weight", "weights")),
+    "copy": (("self",), ("src",), ("non_blocking",)),
+}
+"""The names of arguments at each place, by those of torch's overloads."""
+
 
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a name that begins with `_foreach_`. Raises AttributeError where there is none."""
@@ -46,19 +57,29 @@ def function_of(name: str) -> Callable[..., Any]:
         raise AttributeError(f"module 'opweave' has no attribute {name!r}")
     scaled = plain in ("addcmul", "addcdiv")
 
-    def function(self: Any, /, *others: Any, **options: Any) -> Any:
-        columns = [self, *others]
+    def function(*given: Any, **options: Any) -> Any:
+        columns = _placed(plain, given, options)
         if scaled and len(columns) > 3:
             options["value"] = columns.pop()
         count = _count(name, columns)
         values = _column(options.pop("value", 1), count) if scaled else None
         rows = zip(*(_column(each, count) for each in columns), strict=False)
         results = [operator(*row, **options, **({} if values is None else {"value": next(values)})) for row in rows]
-        return self if in_place else tuple(results)
+        return columns[0] if in_place else tuple(results)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return `{_CALLED[base if base in _CALLED else plain]}` of each tensor of a list."
     return function
+
+
+def _placed(plain: str, given: Sequence[Any], options: dict[str, Any]) -> list[Any]:
+    """The arguments by place, for which those that are given by name are taken out of the options."""
+    columns = [*given]
+    for place, names in enumerate(_ARGUMENTS.get(plain, (("self",),))):
+        named = next((name for name in names if name in options), None)
+        if place == len(columns) and named is not None:
+            columns.append(options.pop(named))
+    return columns
 
 
 def _is_list(value: Any) -> bool:
@@ -68,7 +89,7 @@ def _is_list(value: Any) -> bool:
 def _count(name: str, columns: Sequence[Any]) -> int:
     """The length of the lists of tensors, which is the same."""
     lists = [each for each in columns if _is_list(each) and not (each and not isinstance(each[0], Tensor))]
-    if not lists or not (_is_list(columns[0]) or name == f"{PREFIX}pow"):
+    if not lists or not columns or not (_is_list(columns[0]) or name == f"{PREFIX}pow"):
         raise TypeError(
             f"{name}() takes lists of tensors, but got {', '.join(type(each).__name__ for each in columns)}"
         )
