@@ -83,12 +83,12 @@ def block_diagonal(tensors: Sequence[Any]) -> Any:
 
 
 def broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
-    """Return views of all tensors in the shape to which they broadcast."""
+    """Return views of all tensors in the shape to which they broadcast; those that have it as they are."""
     refusal = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
     shape: list[int] = []
     for tensor in tensors:
         shape = common_shape(shape, tensor.shape, refusal)
-    return tuple(tensor.expand(shape) for tensor in tensors)
+    return tuple(tensor if [*tensor.shape] == shape else tensor.expand(shape) for tensor in tensors)
 
 
 def grids(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:

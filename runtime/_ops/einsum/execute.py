@@ -30,7 +30,8 @@ def contracted(equation: Any, operands: Sequence[Any]) -> Any:
     from .plan import plan_of
 
     tensors, equation = separated(equation, operands)
-    return _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors, True)
+    result = _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors, True)
+    return ops.alias(result) if result is tensors[0] else result
 
 
 def _executed(what: Plan, tensors: Sequence[Any], widens: bool) -> Any:

@@ -23,6 +23,8 @@ def chained(matrices: Sequence[Any]) -> Any:
     for matrix in matrices:
         if matrix.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0].clone()
     return _product(matrices, matrices)
 
 
