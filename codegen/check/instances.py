@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..dtypes import FLOAT64
-from ..expr import Name
+from ..expr import Literal, Name
 from ..model.compute import Compute
 from ..model.operator import Family, Operator
 from ..schema import Argument, ListType
@@ -42,6 +42,7 @@ def _drawn(operator: Operator, body: Compute, random: Any) -> tuple[dict[str, Ar
 
     classes = tied(body)
     sizes = {root: int(random.choice(_SIZES)) for root in dict.fromkeys(classes.values())}
+    sizes |= {classes[place]: max(size, sizes[classes[place]]) for place, size in least(body).items()}
     sizes |= {classes[place]: size for place, size in body.exact.items() if place in classes}
     batch = (2,) * int(random.integers(2))
     tensors: dict[str, Array] = {}
@@ -75,6 +76,21 @@ def drawn_argument(argument: Argument, one: Callable[[Sequence[Any]], Any], is_n
     if not isinstance(kind, ListType):
         return one(_INTEGERS)
     return [one(_INTEGERS) for _ in range(kind.size or one((1, 2, 3)))]
+
+
+def least(body: Compute) -> dict[tuple[str, int], int]:
+    """The size that a dimension, counted from the last, has at least: that of a range of numbers which is its index.
+
+    Operators refuse smaller ones, also where a condition leaves out whatever would be read.
+    """
+    found: dict[tuple[str, int], int] = {}
+    for read in body.reads.values():
+        for dim, tree in enumerate(read.indices):
+            bounds = body.ranges.get(body.index(tree).plain or "")
+            if bounds is not None and isinstance(bounds.stop, Literal) and read.tensor not in body.outside:
+                place = read.tensor, dim - len(read.indices)
+                found[place] = max(found.get(place, 0), int(bounds.stop.value))
+    return found
 
 
 def tied(body: Compute) -> dict[tuple[str, int], object]:

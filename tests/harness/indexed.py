@@ -11,7 +11,7 @@ import numpy as np
 
 from codegen.check import indices
 from codegen.check.indices import RefusedError, Steps
-from codegen.check.instances import drawn_argument, tied
+from codegen.check.instances import drawn_argument, least, tied
 from codegen.dtypes import INT64, DType
 from codegen.model.computation import own_computed_dtype
 from codegen.model.compute import Compute
@@ -116,6 +116,8 @@ def _draw(operator: Operator, body: Compute, random: Drawn, lines: Shape, alike:
         sizes[last] = one(lines)
     if empty and sizes:
         sizes[one([*sizes])] = 0
+    for place, size in least(body).items():
+        sizes[classes[place]] = max(size, sizes[classes[place]])
     for place, size in body.exact.items():
         sizes[classes[place]] = size
     batch = one(_BATCHES)
