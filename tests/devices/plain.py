@@ -1,4 +1,4 @@
-"""`plain`: a device of ordinary memory, for whose elementwise operators a function of C is compiled."""
+"""`plain`: a device of ordinary memory, with functions of C for elementwise operators and for indexing."""
 
 from __future__ import annotations
 
@@ -36,18 +36,31 @@ int plain_elementwise(const ow_device_plan *plan) {
         ((float *)r->data)[i] = ((float *)x->data)[i] + (float)plan->params[0].d * ((float *)y->data)[i];
     return 1;
 }
+
+/* tril of a contiguous matrix */
+int plain_indexing(const ow_device_plan *plan) {
+    const ow_operand *x = &plan->inputs[0], *r = &plan->results[0];
+    if (strcmp(plan->name, "tril") || !is_float_vector(x) || !is_float_vector(r) || x->ndim != 2) return -1;
+    for (int64_t i = 0; i < x->sizes[0]; i++)
+        for (int64_t j = 0; j < x->sizes[1]; j++) {
+            float *to = (float *)r->data + i * x->sizes[1] + j;
+            *to = j <= i + plan->ints[0] ? ((float *)x->data)[i * x->sizes[1] + j] : 0;
+        }
+    return 1;
+}
 """
+FAMILIES = ("elementwise", "indexing")
 
 
-def _compiled(folder: Path) -> int:
-    """The address of the function."""
+def _compiled(folder: Path) -> dict[str, int]:
+    """The addresses of the functions."""
     source, made = folder / "plain.c", folder / "plain.so"
     source.write_text(_SOURCE, "utf-8")
     library.copy_headers(folder)
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{folder}", "-o", made, source], check=True)
-    address = ctypes.cast(ctypes.CDLL(str(made)).plain_elementwise, ctypes.c_void_p).value
-    assert address
-    return address
+    library_of_c = ctypes.CDLL(str(made))
+    addresses = {name: ctypes.cast(getattr(library_of_c, f"plain_{name}"), ctypes.c_void_p).value for name in FAMILIES}
+    return {name: address for name, address in addresses.items() if address}
 
 
 _buffers: dict[int, ctypes.Array[ctypes.c_char]] = {}
@@ -69,5 +82,4 @@ def _copy(index: int, to: int, source: int, nbytes: int) -> None:
 
 def register(folder: Path) -> None:
     """Compile in a folder, and register the device."""
-    runs = {"elementwise": _compiled(folder)}
-    library.register_device(library.Device("plain", _allocate, _free, _copy, _copy, _copy, runs=runs))
+    library.register_device(library.Device("plain", _allocate, _free, _copy, _copy, _copy, runs=_compiled(folder)))

@@ -38,6 +38,17 @@ def test_what_it_computes() -> None:
     assert out.cpu().tolist() == [[6.0, 12.0], [18.0, 24.0]]
 
 
+def test_a_routine() -> None:
+    x = ow.tensor([[1.0, 2.0], [3.0, 4.0]], device="plain")
+    assert x.tril().cpu().tolist() == [[1.0, 0.0], [3.0, 4.0]]
+    assert x.tril(-1).cpu().tolist() == [[0.0, 0.0], [3.0, 0.0]]
+    out = ow.empty(2, 2, device="plain")
+    assert ow.tril(x, 1, out=out) is out
+    assert out.cpu().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    x.tril_()
+    assert x.cpu().tolist() == [[1.0, 0.0], [3.0, 4.0]]
+
+
 def test_gradients() -> None:
     x = ow.tensor([1.0, 2.0], device="plain", requires_grad=True)
     (x + x).backward(ow.tensor([1.0, 3.0], device="plain"))
@@ -56,7 +67,11 @@ def test_what_it_does_not_compute() -> None:
         (lambda: x @ x, "mm", "family extern"),
         (lambda: x.softmax(0), "softmax", "family rows"),
         (lambda: ow.ones(2, device="plain"), "ones", "family factory"),
-        (lambda: x.sort(), "sort", "opweave.library.register"),
+        (lambda: x.sort(), "sort", "family core"),
+        (lambda: x.gather(0, x.new_zeros((1, 1), dtype=ow.int64)), "zeros", "family factory"),
+        (lambda: x.triu(), "triu", "with these arguments"),
+        (lambda: ow.linalg.inv(x), "lapack_getri", "family lapack"),
+        (lambda: x.uniform_(), "uniform_", "family random"),
     ):
         with pytest.raises(NotImplementedError, match=rf"{name}.*device plain:0.*{reason}"):
             call()

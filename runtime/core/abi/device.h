@@ -26,6 +26,10 @@ typedef struct ow_device_plan {
     int compute;             /* dtype of computation */
     const ow_scalar *params; /* in it */
     uint64_t along;          /* dimensions that are reduced or scanned: bit d for dimension d of the inputs, broadcast */
+    const int64_t *ints; /* arguments that are integers, truth values and words, in schema order; OW_NONE: None */
+    const double *reals; /* those of type float that are no parameters */
+    const ow_ints *lists; /* lists of integers; n = -1: None */
+    int nints, nreals, nlists;
 } ow_device_plan;
 
 /* 1: the results are computed, or will be before the device is next synchronized with; 0: it has failed; -1: it has no

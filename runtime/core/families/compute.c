@@ -359,7 +359,7 @@ int ow_compute(ow_call *c) {
     ow_scalar values[OW_MAX_PARAMS];
     if (!find_dtypes(&t) || !broadcast_batch(&t) || !find_integers(&t) || !load_params(&t, values)) return 0;
     const ow_plan plan = {.op = c->op, .inputs = c->inputs, .results = c->results, .nresults = t.table->results,
-                          .compute = t.compute, .params = values, .details = &t};
+                          .compute = t.compute, .params = values, .details = &t, .call = c};
     if (make_results(&t, c->results) && (!c->results[0]->numel || ow_execute(&plan, compute))) return t.table->results;
     for (int k = 0; k < t.table->results; k++) {
         ow_tensor_free(c->results[k]);

@@ -154,7 +154,7 @@ int ow_fold(ow_call *c) {
         if (!c->results[made]) break;
     }
     const ow_plan plan = {.op = op, .inputs = c->inputs, .results = c->results, .nresults = made,
-                          .compute = ow_compute_dtype[promoted], .along = along, .details = &f};
+                          .compute = ow_compute_dtype[promoted], .along = along, .details = &f, .call = c};
     if (made == op->results && ow_execute(&plan, compute)) return made;
     while (made) ow_tensor_free(c->results[--made]);
     return 0;

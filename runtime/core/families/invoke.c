@@ -6,6 +6,7 @@
 #include "families/driver.h"
 #include "families/fold.h"
 #include "families/loop.h"
+#include "families/plan.h"
 #include "families/routine.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
@@ -124,19 +125,23 @@ static int is_planned(ow_family family) {
                             1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
 }
 
-static int fail_to_plan(const ow_op *op, ow_device device) {
-    char text[48];
-    ow_device_text(text, sizeof text, device);
-    ow_fail(OW_NOT_IMPLEMENTED,
-            "%s() has no implementation for tensors on the device %s; register one with opweave.library.register(), or "
-            "opweave.library.cpu_fallback for all operators", op->name, text);
+/* Routines written by hand make their results and compute them in one. On a device they make these, and all else is the
+ * device's. */
+static int run_routine(ow_call *c, ow_device device) {
+    const int written = c->mode != OW_NEW, kind = (int)(device & (OW_DEVICES_OF_KIND - 1));
+    if (!ow_device_has_run(kind, (ow_family)c->op->family)) return ow_execute_on_device(&(ow_plan){.op = c->op}, device);
+    const int made = OW_CALL(device | OW_PLANNED, ow_invoke(c));
+    const ow_plan plan = {.op = c->op, .inputs = c->inputs, .results = written ? &c->out : c->results,
+                          .nresults = written ? 1 : made, .compute = c->inputs[0] ? c->inputs[0]->dtype : 0, .call = c};
+    if (!made || ow_execute_on_device(&plan, device)) return made;
+    for (int k = 0; k < made && !written; k++) ow_tensor_free(c->results[k]);
     return 0;
 }
 
 int ow_invoke_anywhere(ow_call *c) {
     ow_device device;
     if (!device_of(c, &device)) return 0;
-    if (device > OW_META && !is_planned((ow_family)c->op->family)) return fail_to_plan(c->op, device);
+    if (device > OW_META && !is_planned((ow_family)c->op->family)) return run_routine(c, device);
     return OW_CALL(device, ow_invoke(c));
 }
 

@@ -230,7 +230,7 @@ int ow_loop_call(ow_call *c) {
     if (!made) return 0;
     loop_call l = {&s, &b, c};
     const ow_plan plan = {.op = op, .inputs = c->inputs, .results = c->results, .nresults = made,
-                          .compute = ow_compute_dtype[promoted], .params = params, .details = &l};
+                          .compute = ow_compute_dtype[promoted], .params = params, .details = &l, .call = c};
     if (ow_execute(&plan, compute)) return made;
     for (int k = 0; k < made; k++) ow_tensor_free(c->results[k]);
     return 0;

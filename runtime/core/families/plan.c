@@ -1,6 +1,8 @@
 /* Who computes what drivers have planned. */
 #include "plan.h"
 
+#include "invoke.h"
+
 enum { FAMILIES = OW_LOOP + 1 };
 
 static const char *const names[FAMILIES] = {
@@ -35,7 +37,7 @@ static int fail(const ow_plan *plan, ow_device device, const char *why) {
     return 0;
 }
 
-static int run_on_device(const ow_plan *plan, ow_device device) {
+int ow_execute_on_device(const ow_plan *plan, ow_device device) {
     const int kind = (int)(device & (OW_DEVICES_OF_KIND - 1));
     ow_device_run *run = runs[kind][plan->op->family];
     if (!run) return fail(plan, device, "");
@@ -52,7 +54,13 @@ static int run_on_device(const ow_plan *plan, ow_device device) {
                                   .results = results,
                                   .compute = plan->compute,
                                   .params = plan->params,
-                                  .along = plan->along};
+                                  .along = plan->along,
+                                  .ints = plan->call ? plan->call->ints : NULL,
+                                  .nints = plan->call ? OW_CALL_INTS : 0,
+                                  .reals = plan->call ? plan->call->reals : NULL,
+                                  .nreals = plan->call ? OW_CALL_REALS : 0,
+                                  .lists = plan->call ? plan->call->lists : NULL,
+                                  .nlists = plan->call ? OW_CALL_LISTS : 0};
     int done = run(&given);
     if (done < 0) return fail(plan, device, " with these arguments");
     char text[48];
@@ -63,5 +71,5 @@ static int run_on_device(const ow_plan *plan, ow_device device) {
 int ow_execute(const ow_plan *plan, ow_plan_run *run) {
     const ow_device place = ow_place;
     if (!place) return run(plan);
-    return place == OW_META || place & OW_PLANNED || run_on_device(plan, place);
+    return place == OW_META || place & OW_PLANNED || ow_execute_on_device(plan, place);
 }

@@ -15,6 +15,7 @@ typedef struct ow_plan {
     const ow_scalar *params; /* in it, as many as the operator has */
     uint64_t along;          /* dimensions that are reduced or scanned: bit d for dimension d of the inputs, broadcast */
     void *details;           /* what the driver knows besides, for its own run */
+    const struct ow_call *call; /* the call, where it has more arguments than these; NULL: it has not */
 } ow_plan;
 
 /* Computes the results on the CPU. 1, or 0 with the error set. */
@@ -23,6 +24,8 @@ typedef int ow_plan_run(const ow_plan *plan);
 /* Has results computed where they are: on the CPU by `run`, on a registered device by what it has registered for the family.
  * Nothing is computed on `meta`, and in a call that only makes results. 1, or 0 with the error set. */
 int ow_execute(const ow_plan *plan, ow_plan_run *run);
+/* The same on a registered device, whose results are made. */
+int ow_execute_on_device(const ow_plan *plan, ow_device device);
 
 /* Registers what computes plans of a family on a kind of device. */
 int ow_set_device_run(int kind, const char *family, ow_device_run *run); /* 0 where there is no such family */

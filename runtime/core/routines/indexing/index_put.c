@@ -106,7 +106,7 @@ static int accumulate(ow_selection *s, ow_tensor *values) {
 /* 1 if nobody knows how many elements are selected. */
 static int is_unknown(ow_tensor *const *indices, int n) {
     for (int k = 0; k < n; k++)
-        if (indices[k] && ow_is_mask(indices[k]) && ow_is_meta(indices[k])) return 1;
+        if (indices[k] && ow_is_mask(indices[k]) && !ow_is_readable(indices[k])) return 1;
     return 0;
 }
 

@@ -86,7 +86,7 @@ ow_tensor *ow_fill_value(const ow_tensor *value, int dtype) {
     ow_tensor *result = ow_tensor_new(dtype, 0, NULL, NULL);
     if (!result) return NULL;
     int never_fits = ow_dtype_kinds[value->dtype] == OW_KIND_COMPLEX && ow_dtype_kinds[dtype] != OW_KIND_COMPLEX;
-    if (ow_is_meta(value) && !never_fits) return result;
+    if (!(value->flags & OW_NUMBER) && !ow_is_readable(value) && !never_fits) return result;
     if (!ow_load_param(value, dtype, &checked)) {
         ow_tensor_free(result);
         return NULL;

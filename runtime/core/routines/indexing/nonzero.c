@@ -135,9 +135,11 @@ static ow_tensor *places_of(ow_tensor *t) {
 }
 
 ow_tensor *ow_nonzero(ow_tensor *t) {
-    if (ow_is_meta(t))
+    char text[48];
+    if (!ow_is_readable(t))
         return ow_fail(OW_NOT_IMPLEMENTED, "the shape of this result depends on the values of a tensor, and tensors on the "
-                                           "device meta have none");
+                                           "device %s have none",
+                       ow_is_meta(t) ? "meta" : ow_device_text(text, sizeof text, ow_device_of(t)));
     const ow_device place = ow_place;
     ow_place = OW_CPU; /* the mask has elements, whatever is selected by it */
     ow_tensor *result = places_of(t);
