@@ -24,7 +24,7 @@ def _nothing(*numbers: int) -> None:
 
 
 library.register_device(device("bare"))
-library.register_device(device("nowhere", address=0))
+library.register_device(device("addressless", address=0))
 library.register_device(device("wrong", address="a"))
 
 
@@ -108,7 +108,7 @@ def test_registrations_that_are_refused() -> None:
 
 
 def test_addresses_that_are_none() -> None:
-    with pytest.raises(RuntimeError, match=r"allocate\(\) of the device nowhere gave no address, but 0"):
-        ow.empty(2, device="nowhere")
+    with pytest.raises(RuntimeError, match=r"allocate\(\) of the device addressless gave no address, but 0"):
+        ow.empty(2, device="addressless")
     with pytest.raises(TypeError):
         ow.empty(2, device="wrong")
