@@ -57,8 +57,9 @@ def _log_api_usage_once(event: str) -> None:
     """Do nothing: uses are not counted."""
 
 
-def _get_tracing_state() -> None:
-    """Return None: calls are not traced."""
+def _get_tracing_state() -> Any:
+    """Return what records the calls of this thread while a program is traced; None: nothing does."""
+    return import_module(f"{_PACKAGE}.jit._state").recorder()
 
 
 def _are_functorch_transforms_active() -> bool:

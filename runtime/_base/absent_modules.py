@@ -182,7 +182,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     ),
     "export.graph_signature": (_NOT_EXPORTED, "InputKind InputSpec OutputKind OutputSpec"),
     "fx.experimental": (_NOT_COMPILED, ""),
-    "jit._trace": (_NOT_COMPILED, "TopLevelTracedModule TracedModule"),
     "jit.frontend": (_NOT_COMPILED, "NotSupportedError UnsupportedNodeError"),
     "nested": (
         _NOT_NESTED,

@@ -1,5 +1,5 @@
-"""opweave.jit: functions and modules run as they are. What compiles or marks them returns them, and what would save or
-trace them is an error that says what to use instead."""
+"""opweave.jit: functions and modules run as they are. What compiles or marks them returns them, `trace` makes a graph
+of one run, and what would save them is an error that says what to use instead."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from .._base.module_names import submodule as _submodule
-from .._base.refusals import refused_class, refused_function
+from .._base.refusals import refused_function
 from .._base.warn import warn
 from ..futures import Future
-from ..nn import Module as _Module
+from ._script import SAVED as _SAVED
+from ._script import ScriptFunction, ScriptModule
+from ._state import TracerWarning
+from ._state import recorder as _tracing
 
 __all__ = [
     "Final",
@@ -46,21 +49,14 @@ _COMPILED = (
     "Python functions and modules run as they are. To make one kernel of an expression, declare it in YAML and weave "
     "it (opweave.weave)."
 )
-_SAVED = "programs are not saved. Save the state_dict() of a module, and make the module by its class."
 
-trace = refused_function(__name__, "trace", _COMPILED)
-trace_module = refused_function(__name__, "trace_module", _COMPILED)
 freeze = refused_function(__name__, "freeze", _COMPILED)
 save = refused_function(__name__, "save", _SAVED)
 load = refused_function(__name__, "load", _SAVED)
 
 
-ScriptFunction = refused_class(__name__, "ScriptFunction", _COMPILED)
+_OF_TRACES = ("TopLevelTracedModule", "TracingCheckError", "trace", "trace_module")
 _warned = False
-
-
-class ScriptModule(_Module):
-    """A module that torch has compiled; here one like any other, which only its subclasses make."""
 
 
 class Error(RuntimeError):
@@ -72,10 +68,6 @@ class Attribute(NamedTuple):
 
     value: Any
     type: Any
-
-
-class TracerWarning(Warning):
-    """What torch warns of while it traces."""
 
 
 def script(obj: _Any, *args: Any, **kwargs: Any) -> _Any:
@@ -120,8 +112,8 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """Return whether calls are being traced: False."""
-    return False
+    """Return whether the calls of this thread are recorded by `trace`."""
+    return _tracing() is not None
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
@@ -140,7 +132,7 @@ def export(fn: _Any) -> _Any:
 
 
 def script_if_tracing(fn: _Any) -> _Any:
-    """Return the function, which is never traced."""
+    """Return the function, which is traced as any other."""
     return fn
 
 
@@ -189,4 +181,8 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 if not TYPE_CHECKING:  # type checkers would take every name for one of these
 
     def __getattr__(name: str) -> Any:
+        if name in _OF_TRACES:  # what they need is not imported at start
+            from . import _trace
+
+            return getattr(_trace, name)
         return _submodule(__name__, name)
