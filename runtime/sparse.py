@@ -21,6 +21,7 @@ from ._representations.sparse.convert import compressed
 from ._representations.sparse.payload import COMPRESSED, Coordinates
 from ._representations.sparse.products import reduced_product, sampled_sum
 from ._representations.sparse.tensor import is_sparse, made
+from ._tensor.sparse_typed_tensors import SPARSE_TENSOR_TYPES
 from ._tensor.tensor import Tensor
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "spdiags",
     "sum",
 ]
+
+globals().update(SPARSE_TENSOR_TYPES)  # not in __all__, as in torch
 
 
 def _check_sparse(function: str, name: str, value: Any) -> None:

@@ -191,7 +191,9 @@ def _call_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _dtype_of_name(value: Any) -> dtype:
-    """The dtype meant by `opweave.FloatTensor` and the like; texts may name it as torch does, `torch.FloatTensor`."""
+    """The dtype meant by `opweave.FloatTensor` and the like, also of `opweave.sparse`; texts may name it as torch does,
+    `torch.FloatTensor`.
+    """
     if isinstance(value, dtype):
         return value
     if isinstance(value, type) and isinstance(getattr(value, "dtype", None), dtype):
@@ -200,7 +202,7 @@ def _dtype_of_name(value: Any) -> dtype:
         package, _, name = value.rpartition(".")
         for each in BY_CODE:
             if name == f"{each.scalar_name}Tensor":
-                if package in ("opweave", "torch"):
+                if package.removesuffix(".sparse") in ("opweave", "torch"):
                     return each
                 if package in ("opweave.cuda", "torch.cuda"):
                     available("cuda")

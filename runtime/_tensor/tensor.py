@@ -238,9 +238,14 @@ class Tensor(
         set_names(self, names_of(value))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
-        """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""
+        """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them; beside a sparse tensor, from
+        sizes or from indices and values as `sparse.FloatTensor` takes them.
+        """
+        from .sparse_typed_tensors import made_beside
         from .typed_tensors import made
 
+        if self.layout is not strided:
+            return made_beside(self, args, kwargs)  # type: ignore[no-any-return]
         tensor: Tensor = made(self.dtype, args, {"device": self.device, **kwargs})
         return tensor
 

@@ -14,7 +14,7 @@ from .._base.allocation import allocate
 from .._base.devices import CPU, on_device
 from .._base.dtypes import BY_CODE, dtype, get_default_dtype, set_default_dtype
 from .._base.handles import is_integer, type_name
-from .._base.types import Size, check_placement, strided
+from .._base.types import Size, check_placement, layout, strided
 from .._base.warn import warn
 from .._handle import set_constructor
 from .construct import tensor
@@ -23,15 +23,19 @@ __all__ = ["TENSOR_TYPES", "set_default_tensor_type", "typename"]
 
 
 class tensortype(type):  # noqa: N801 (PyTorch's name)
-    """Metaclass of `FloatTensor` and its like, whose instances are the tensors of one dtype."""
+    """Metaclass of `FloatTensor` and its like, whose instances are the tensors of one dtype and layout in memory."""
 
     dtype: dtype
+    layout: layout
+    _made: Any
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return made(cls.dtype, args, kwargs)
+        return cls._made(cls.dtype, args, kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, handles.Tensor) and instance.dtype is cls.dtype
+        if not isinstance(instance, handles.Tensor):
+            return False
+        return instance.dtype is cls.dtype and instance.layout is cls.layout and instance.device.type == "cpu"
 
 
 def made(dtype: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bool = False) -> Any:
@@ -49,17 +53,15 @@ def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype:
         name, value = given.popitem()
         args = (Size(value) if name == "size" else value,)
     if given:
-        kinds = ", ".join([*map(type_name, args), *(f"{name}={type_name(value)}" for name, value in given.items())])
-        raise TypeError(f"new() received an invalid combination of arguments - got ({kinds})")
+        raise TypeError(invalid_arguments(args, given))
     first = args[0] if args else Size([0])
-    is_size = is_integer(first) and not isinstance(first, handles.Tensor) and interchange.offered(first) is None
-    if len(args) > 1 or is_size:
+    if len(args) > 1 or is_size(first):
         return _of_size(args, dtype)
     if isinstance(first, Size):
         return _of_size(first, dtype)
     if isinstance(first, handles.Tensor):
-        if not any_dtype and first.dtype is not dtype:
-            raise TypeError(f"expected a tensor of dtype {dtype}, but got one of {first.dtype}")
+        if not any_dtype and (first.dtype is not dtype or first.layout is not strided):
+            raise TypeError(f"expected a tensor of {dtype}, {strided}, but got one of {first.dtype}, {first.layout}")
         return first.detach()
     if is_storage(first):
         return tensor_of(first, dtype)
@@ -70,13 +72,30 @@ def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype:
     return tensor(first.tolist() if interchange.is_array(first) else first, dtype=dtype)
 
 
-def _of_size(sizes: Any, dtype: dtype) -> Any:
+def invalid_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What is wrong with arguments of no form."""
+    kinds = ", ".join([*map(type_name, args), *(f"{name}={type_name(value)}" for name, value in kwargs.items())])
+    return f"new() received an invalid combination of arguments - got ({kinds})"
+
+
+def is_size(value: Any) -> bool:
+    """Is an argument the size of a dimension? Tensors and arrays of one element can be integers, too."""
+    return is_integer(value) and not isinstance(value, handles.Tensor) and interchange.offered(value) is None
+
+
+def check_sizes(sizes: Any) -> None:
+    """Raises TypeError where one is no integer."""
     for index, size in enumerate(sizes):
         if not is_integer(size):
             raise TypeError(
                 f"new(): argument 'size' failed to unpack the object at pos {index + 1} with error "
                 f'"type must be tuple of ints,but got {type_name(size)}"'
             )
+
+
+def _of_size(sizes: Any, dtype: dtype) -> Any:
+    check_sizes(sizes)
+    for size in sizes:
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {[*sizes]}")
     return allocate(sizes, dtype.code)
@@ -90,8 +109,10 @@ def _construct(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any] | None)
 
 set_constructor(_construct)
 
+_FACTS = {"layout": strided, "is_cuda": False, "is_sparse": False, "_made": staticmethod(made)}
+
 TENSOR_TYPES = {
-    name: tensortype(name, (), {"__module__": "opweave", "dtype": dtype, "layout": strided, "is_cuda": False})
+    name: tensortype(name, (), {"__module__": "opweave", "dtype": dtype, **_FACTS})
     for dtype in BY_CODE
     if dtype.method is not None and not dtype.is_complex
     for name in (f"{dtype.scalar_name}Tensor",)
@@ -113,6 +134,8 @@ def set_default_tensor_type(t: Any, /) -> None:
     named = _named(t) if isinstance(t, str) else t
     if not isinstance(named, tensortype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
+    if named.layout is not strided:
+        raise TypeError("only dense types are supported as the default type")
     set_default_dtype(named.dtype)
     warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "

@@ -60,3 +60,13 @@ def test_errors() -> None:
         ow.smm(left, 3)
     with pytest.raises(RuntimeError, match="Expected dim 0 size 3, got 2"):
         ow.hspmm(left, RIGHT[:2])
+
+
+def test_older_names() -> None:
+    left, base = LEFT.to_sparse(), BASE.to_sparse()
+    for name in ("spmm", "dsmm"):
+        found = getattr(ow, name)(left, RIGHT)
+        assert found.layout is ow.strided
+        assert found.equal(LEFT @ RIGHT)
+    assert ow.hsmm(left, RIGHT).to_dense().equal(LEFT @ RIGHT)
+    assert ow.saddmm(base, left, RIGHT, beta=2, alpha=3).to_dense().equal(2 * BASE + 3 * (LEFT @ RIGHT))
