@@ -51,7 +51,7 @@ def _is_called_by_python(declaration: Declaration) -> bool:
     body = declaration.body if isinstance(declaration, Operator) else None
     is_python = isinstance(body, Composite) and body.opaque
     is_handled = isinstance(declaration, Operator) and "handler" in declaration.tags
-    return is_python or is_handled or declaration.family in (Family.RANDOM, Family.ROUTINE)
+    return is_python or is_handled or declaration.family in (Family.RANDOM, Family.CORE)
 
 
 def _check_shortcuts(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:

@@ -130,7 +130,7 @@ def _dtype(operator: Operator) -> str:
         numbers = "that of the numbers given, or " if operator.params else ""
         return str(body.dtype) if body.dtype else f"{numbers}the default dtype"
     is_view = operator.family is Family.VIEW or operator.schema.returns_alias
-    if is_view or operator.family in (Family.EXTERN, Family.INDEXING, Family.ROUTINE) or operator.schema.name.inplace:
+    if is_view or operator.family in (Family.EXTERN, Family.INDEXING, Family.CORE) or operator.schema.name.inplace:
         return "that of the input"
     if isinstance(body, Elementwise) and body.is_single and body.own[0] is not None:
         return str(body.own[0])

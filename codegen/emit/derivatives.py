@@ -304,7 +304,7 @@ def _is_listed(operator: Operator) -> bool:
 
 def _differentiated(operator: Operator) -> list[str]:
     """The inputs in the order of the gradients; for a composite or a routine those with formulas."""
-    if operator.family in (Family.COMPOSITE, Family.ROUTINE):
+    if operator.family in (Family.COMPOSITE, Family.CORE):
         return [argument.name for argument in operator.schema.arguments if argument.name in operator.derivatives]
     return [argument.name for argument in operator.inputs]
 

@@ -13,6 +13,7 @@ from ..model.folding import Folding
 from ..model.loop import Loop
 from ..model.operator import (
     Body,
+    Core,
     Elementwise,
     End,
     Extern,
@@ -23,7 +24,6 @@ from ..model.operator import (
     Operator,
     Random,
     Reduce,
-    Routine,
     Rows,
     Scan,
     View,
@@ -160,9 +160,7 @@ def _routine(operator: Operator) -> str | None:
         return body.text(tuple(each.name for each in operator.params))
     if isinstance(body, Random):
         return body.distribution
-    if isinstance(body, Routine):
-        return body.name
-    return body.routine if isinstance(body, (Extern, Indexing, Lapack)) else None
+    return body.routine if isinstance(body, (Core, Extern, Indexing, Lapack)) else None
 
 
 def _degrees(body: Body) -> tuple[int, ...]:

@@ -127,7 +127,7 @@ def _types(operator: Operator, argument: Argument) -> str:
     types = accepted_types(operator, argument)
     if ANY in types or _is_interpreted(operator, argument):
         return "any"
-    if base == "MemoryFormat" and (operator.family is Family.ROUTINE or not variants.is_factory(operator)):
+    if base == "MemoryFormat" and (operator.family is Family.CORE or not variants.is_factory(operator)):
         return "MemoryFormat?" if argument.is_optional else "MemoryFormat"
     if base in ("Layout", "Device", "MemoryFormat") or argument.name in variants.PLACEMENT:
         return "placement"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..model.compute import FURTHEST_BOUND, FURTHEST_INDEX, MAX_UNIFORMS, MAX_VARIABLES
-from ..model.operator import MAX_INPUTS, MAX_OUTPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS
-from ..model.routines import CORE, DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
+from ..model.operator import MAX_INPUTS, MAX_OUTPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, Family
+from ..model.routines import CORE, DISTRIBUTIONS, EXTERN, INDEXINGS, LAPACK
 from .text import render
 
 
@@ -13,7 +13,8 @@ def emit() -> str:
         "routines.h.j2",
         "codegen/model/routines.py",
         "ow_routines.h",
-        routines=ROUTINES,
+        families=[family for family in Family if family is not Family.COMPOSITE],
+        extern=EXTERN,
         core=CORE,
         indexings=tuple(INDEXINGS),
         lapack=LAPACK,

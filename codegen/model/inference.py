@@ -14,7 +14,7 @@ from .operator import Body, Declaration, Derivative, Elementwise, Expression, Fa
 
 _OTHERS_COMPUTE = frozenset((Family.VIEW, Family.COMPOSITE))
 """Families that read no element themselves and therefore accept every dtype."""
-_MOVES = frozenset((Family.INDEXING, Family.ROUTINE))
+_MOVES = frozenset((Family.INDEXING, Family.CORE))
 """Families that compute nothing themselves and therefore accept complex numbers."""
 
 

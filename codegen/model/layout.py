@@ -18,7 +18,7 @@ from __future__ import annotations
 from ..schema import Argument, base_name
 from .operator import Family, Indexing, Operator
 
-_INTEGERS = (Family.COMPUTE, Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM, Family.ROUTINE)
+_INTEGERS = (Family.COMPUTE, Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM, Family.CORE)
 
 
 def layout(operator: Operator) -> str:
@@ -35,7 +35,7 @@ def _letter(operator: Operator, argument: Argument) -> str:
         return "t"
     if argument.is_tensor_list:
         return "o" if "?[" in str(argument.type) else "s"
-    if base == "MemoryFormat" and operator.family is Family.ROUTINE:
+    if base == "MemoryFormat" and operator.family is Family.CORE:
         return "m"
     if argument.group is not None:
         return "-"

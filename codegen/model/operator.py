@@ -55,7 +55,7 @@ class Family(Enum):
     INDEXING = "indexing"
     RANDOM = "random"
     LAPACK = "lapack"
-    ROUTINE = "core"
+    CORE = "core"
     COMPUTE = "compute"
     FOLD = "fold"
     LOOP = "c"
@@ -316,10 +316,10 @@ class Lapack:
 
 
 @dataclass(frozen=True)
-class Routine:
+class Core:
     """A function of the core that is given the whole call."""
 
-    name: str
+    routine: str
 
 
 @dataclass(frozen=True)
@@ -358,7 +358,7 @@ Body: TypeAlias = (
     | Indexing
     | Random
     | Lapack
-    | Routine
+    | Core
     | Composite
 )
 

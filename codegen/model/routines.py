@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-ROUTINES = ("gemm", "gemv", "dot", "bmm", "addmm", "addmv")
+EXTERN = ("gemm", "gemv", "dot", "bmm", "addmm", "addmv")
 
 LAPACK = (
     "getrf", "getrs", "getri", "gesv", "potrf", "potrs", "potri", "geqrf", "orgqr", "ormqr", "sytrf", "sytrs", "syevd",

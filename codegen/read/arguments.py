@@ -36,7 +36,7 @@ _SEVERAL = (
     Family.FOLD,
     Family.LOOP,
     Family.LAPACK,
-    Family.ROUTINE,
+    Family.CORE,
     Family.COMPOSITE,
 )
 _KINDS: Mapping[Family, str] = {
@@ -51,7 +51,7 @@ _KINDS: Mapping[Family, str] = {
     Family.ROWS: "Tensor, Scalar, float, int, bool and ScalarType",
     Family.LOOP: "Tensor, Scalar, float, int and bool",
     Family.LAPACK: "Tensor, float, int and bool",
-    Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
+    Family.CORE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
 _WITHOUT_LISTS = (Family.ELEMENTWISE, Family.ROWS, Family.FOLD, Family.LOOP)
 _WITH_LISTS = "expressions over indices take lists: compute: {'value[...]': 'self[...] * n[0]'}"
@@ -68,7 +68,7 @@ _ROOM: Mapping[Family, Mapping[str, int]] = {
     Family.COMPUTE: {"int": 4, "int[]": 5},
     Family.INDEXING: {"int": 3},
     Family.RANDOM: {"int": 2, "float": 2},
-    Family.ROUTINE: {"int": 4, "int[]": 2, "float": 2},
+    Family.CORE: {"int": 4, "int[]": 2, "float": 2},
 }
 """The number of arguments of each type that calls of the core take, for families with arguments of their own."""
 
@@ -78,7 +78,7 @@ def check(entry: Entry) -> None:
     _check_names(entry)
     _check_result(entry)
     _check_result_names(entry)
-    if entry.family not in (Family.COMPOSITE, Family.FACTORY, Family.ROUTINE):
+    if entry.family not in (Family.COMPOSITE, Family.FACTORY, Family.CORE):
         _check_groups(entry)
     if entry.family is not Family.COMPOSITE:
         _check_kinds(entry)
@@ -118,7 +118,7 @@ def _is_python(entry: Entry, argument: Argument) -> bool:
 
 def _check_result(entry: Entry) -> None:
     returns = entry.schema.returns
-    if entry.family is Family.ROUTINE and entry.schema.kind is SchemaKind.INPLACE:
+    if entry.family is Family.CORE and entry.schema.kind is SchemaKind.INPLACE:
         return
     if entry.family is Family.RANDOM:
         if entry.schema.kind is not SchemaKind.INPLACE:
@@ -203,7 +203,7 @@ def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.INDEXING:
         kinds = ("Tensor", "Scalar", "int", "bool", "str")
         return base_name(argument.type) in kinds and not argument.is_list
-    if family is Family.ROUTINE:
+    if family is Family.CORE:
         called = ("Tensor", "float", "int", "SymInt", "bool", "ScalarType", "MemoryFormat", "Generator")
         return base_name(argument.type) in called
     if family is Family.LAPACK:
@@ -239,7 +239,7 @@ def _check_numbers(entry: Entry) -> None:
     if entry.family is Family.FACTORY:
         if entry.schema.argument("dtype") is None:
             entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
-    elif entry.family in _KINDS and entry.family not in (Family.VIEW, Family.ROUTINE) and not entry.tensors:
+    elif entry.family in _KINDS and entry.family not in (Family.VIEW, Family.CORE) and not entry.tensors:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")

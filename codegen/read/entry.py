@@ -40,7 +40,7 @@ KEYS = (
 )  # fmt: skip
 # Keys that have a meaning for some families only.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
-    "accepts": (Family.ELEMENTWISE, Family.ROUTINE, Family.COMPOSITE),
+    "accepts": (Family.ELEMENTWISE, Family.CORE, Family.COMPOSITE),
     "in_range": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
@@ -172,7 +172,7 @@ def _schema(fields: Fields, family: Family | None) -> tuple[Scalar | None, Funct
         for each in error.all:
             fields.report(func.span_at(each.offset, each.length), each.message, each.help)
         return func, None
-    if schema.kind is SchemaKind.INPLACE and family in (Family.RANDOM, Family.ROUTINE, Family.COMPOSITE, None):
+    if schema.kind is SchemaKind.INPLACE and family in (Family.RANDOM, Family.CORE, Family.COMPOSITE, None):
         return func, schema
     if schema.kind is not SchemaKind.FUNCTIONAL:
         span = func.span_at(schema.name.offset, len(schema.name.identifier))

@@ -27,7 +27,7 @@ ROUTINES: dict[Family, tuple[str, ...]] = {
     Family.INDEXING: ("accumulate", "numbers"),
     Family.RANDOM: (),
     Family.LAPACK: (),
-    Family.ROUTINE: (),
+    Family.CORE: (),
     Family.LOOP: ("signature", "dtype"),
 }
 """The families whose bodies are routines of the core, with the keys of a routine besides its name."""

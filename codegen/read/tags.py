@@ -31,7 +31,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
 OUTS: Mapping[str, frozenset[Family]] = {
     "any": _COMPOSITE,
     "exact": _ELEMENTWISE | _COMPOSITE,
-    "none": _COMPOSITE | {Family.ROUTINE},
+    "none": _COMPOSITE | {Family.CORE},
     "same_count": frozenset({Family.FACTORY}) | _COMPOSITE,
 }
 NUMBERS: Mapping[str, frozenset[Family]] = dict.fromkeys(

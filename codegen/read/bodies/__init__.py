@@ -13,6 +13,7 @@ from ...source import Mapping as MappingNode
 from ..fields import Entry
 from . import (
     composite,
+    core,
     elementwise,
     extern,
     factory,
@@ -24,7 +25,6 @@ from . import (
     places,
     random,
     reduction,
-    routine,
     rows,
     view,
 )
@@ -49,8 +49,8 @@ def read(entry: Entry) -> Body | None:
         return random.read(entry)
     if entry.family is Family.LAPACK:
         return lapack.read(entry)
-    if entry.family is Family.ROUTINE:
-        return routine.read(entry)
+    if entry.family is Family.CORE:
+        return core.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
     if entry.family is Family.LOOP:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...model.operator import Extern
-from ...model.routines import ROUTINES
+from ...model.routines import EXTERN
 from ...source import Scalar
 from ..fields import Entry, lacks
 
@@ -17,7 +17,7 @@ _EXAMPLE = "(n,k),(k,m)->(n,m)"
 def read(entry: Entry) -> Extern | None:
     routine = entry.text(entry.routine, "extern")
     if routine is not None:
-        entry.known("routine", routine, ROUTINES)
+        entry.known("routine", routine, EXTERN)
     if lacks(entry.routine, ("signature",)):
         help = f"{{extern: gemm, signature: '{_EXAMPLE}'}}"
         entry.report(entry.routine.span, "an extern body needs 'signature'", help)

@@ -166,7 +166,7 @@ typedef enum ow_family {
     OW_FACTORY,
     OW_RANDOM,
     OW_LAPACK,
-    OW_ROUTINE,
+    OW_CORE,
     OW_COMPUTE,
     OW_FOLD,
     OW_LOOP

@@ -2,11 +2,11 @@
 #include "extern.h"
 #include "plan.h"
 
-#define NAMED_ROUTINE(name) {#name, ow_routine_##name},
+#define NAMED_ROUTINE(name) {#name, ow_extern_##name},
 static const struct {
     const char *name;
-    ow_routine *routine;
-} routines[] = {OW_ROUTINES(NAMED_ROUTINE)};
+    ow_extern_routine *routine;
+} routines[] = {OW_EXTERN_ROUTINES(NAMED_ROUTINE)};
 
 ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                      ow_mode mode) {

@@ -7,11 +7,12 @@
 #include "ow_routines.h" /* generated */
 
 /* inputs and params as the operator's descriptor counts them; `out` unless mode is OW_NEW. */
-typedef ow_tensor *ow_routine(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
-                              ow_mode mode);
+typedef ow_tensor *ow_extern_routine(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                                     ow_mode mode);
 
-#define OW_DECLARE_ROUTINE(name) ow_routine ow_routine_##name;
-OW_ROUTINES(OW_DECLARE_ROUTINE)
+#define OW_DECLARE_EXTERN(name) ow_extern_routine ow_extern_##name;
+OW_EXTERN_ROUTINES(OW_DECLARE_EXTERN)
+#undef OW_DECLARE_EXTERN
 
 /* A product in progress: operands in the compute dtype and in layouts that BLAS reads, and where it writes. */
 typedef struct ow_product {

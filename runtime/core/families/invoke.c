@@ -7,7 +7,7 @@
 #include "families/fold.h"
 #include "families/loop.h"
 #include "families/plan.h"
-#include "families/routine.h"
+#include "families/core_call.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
 
@@ -77,7 +77,7 @@ int ow_invoke(ow_call *c) {
     case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;
     case OW_RANDOM: result = fill(c); break;
     case OW_LAPACK: return ow_lapack_call(c->op, c->inputs, c->ints, c->reals[0], c->results);
-    case OW_ROUTINE: return ow_routine(c);
+    case OW_CORE: return ow_core_call(c);
     case OW_COMPUTE: return ow_compute(c);
     case OW_FOLD: return ow_fold(c);
     case OW_LOOP: return ow_loop_call(c);
@@ -110,7 +110,7 @@ static int device_of_target(const ow_call *c, ow_device *device) {
 static int device_of(const ow_call *c, ow_device *device) {
     *device = ow_default_device;
     if (c->op->family == OW_FACTORY && !c->out) return 1;
-    if (c->op->family == OW_ROUTINE && c->out) return device_of_target(c, device);
+    if (c->op->family == OW_CORE && c->out) return device_of_target(c, device);
     int listed = c->count && !c->inputs[0]; /* tensors in a list besides others select from these */
     if (!(listed ? ow_common_device(c->list, c->count, device) : ow_common_device(c->inputs, OW_MAX_INPUTS, device))) return 0;
     const ow_device from = *device;

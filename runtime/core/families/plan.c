@@ -2,15 +2,12 @@
 #include "plan.h"
 
 #include "invoke.h"
+#include "ow_routines.h" /* generated */
 
 enum { FAMILIES = OW_LOOP + 1 };
 
-static const char *const names[FAMILIES] = {
-    [OW_ELEMENTWISE] = "elementwise", [OW_REDUCE] = "reduce",   [OW_SCAN] = "scan",       [OW_ROWS] = "rows",
-    [OW_VIEW] = "view",               [OW_EXTERN] = "extern",   [OW_INDEXING] = "indexing", [OW_FACTORY] = "factory",
-    [OW_RANDOM] = "random",           [OW_LAPACK] = "lapack",   [OW_ROUTINE] = "core",    [OW_COMPUTE] = "compute",
-    [OW_FOLD] = "fold",               [OW_LOOP] = "loop",
-};
+#define NAMED_FAMILY(name, word) [OW_##name] = word,
+static const char *const names[FAMILIES] = {OW_FAMILIES(NAMED_FAMILY)};
 
 static ow_device_run *runs[OW_DEVICE_KINDS][FAMILIES];
 

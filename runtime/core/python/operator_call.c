@@ -70,8 +70,8 @@ static PyObject *core_call(const ow_function *f, PyObject *const *values, PyObje
     ow_reader r;
     r.any = any;
     PyObject *result = answer(&r, f, values, out, mode);
-    if (f->core->family == OW_ROUTINE) ow_read_end(&r);
-    if (f->core->family == OW_ROUTINE || mode == OW_OUT) result = warned(result);
+    if (f->core->family == OW_CORE) ow_read_end(&r);
+    if (f->core->family == OW_CORE || mode == OW_OUT) result = warned(result);
     return result || PyErr_Occurred() || !ow_error_pending() ? result : ow_raise_pending();
 }
 

@@ -1,6 +1,6 @@
 /* Copies: clone, conversions to other dtypes, and what writes to all elements. */
 #include "families/driver.h"
-#include "families/routine.h"
+#include "families/core_call.h"
 
 static int copied(ow_call *c, int dtype, int64_t order) {
     return (c->results[0] = ow_clone(c->inputs[0], dtype, (int)order)) != NULL;

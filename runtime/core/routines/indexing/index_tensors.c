@@ -1,5 +1,5 @@
 /* Indices that are tensors, as operators: `self[indices]` and `self[indices] = values`. */
-#include "families/routine.h"
+#include "families/core_call.h"
 #include "index_get.h"
 
 /* Indices with elements go with a tensor that has none, but not the other way. */

@@ -1,6 +1,6 @@
 /* Products of matrices of bytes, signed or not, whose sums are 32 bits wide; what quantized products are made of. */
 #include "families/driver.h"
-#include "families/routine.h"
+#include "families/core_call.h"
 #include "routines/linalg/levels/byte_product_kernels.h"
 #include "tensor/storage.h"
 

@@ -13,7 +13,7 @@ static int check_multipliable(const ow_tensor *mat1, const ow_tensor *mat2) {
     return 0;
 }
 
-ow_tensor *ow_routine_gemm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+ow_tensor *ow_extern_gemm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                            ow_mode mode) {
     const ow_tensor *self = inputs[0], *mat2 = inputs[1];
     ow_product p = {.multiply = ow_product_gemm};
@@ -56,7 +56,7 @@ static int check_expands(const ow_tensor *self, const int64_t *sizes) {
     return 1;
 }
 
-ow_tensor *ow_routine_addmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+ow_tensor *ow_extern_addmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                             ow_mode mode) {
     ow_tensor *self = inputs[0];
     const ow_tensor *mat1 = inputs[1], *mat2 = inputs[2];
@@ -83,7 +83,7 @@ ow_tensor *ow_routine_addmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor
     return ow_product_run(&p, op, inputs + 1, self, 2, sizes, out, mode);
 }
 
-ow_tensor *ow_routine_bmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+ow_tensor *ow_extern_bmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     const ow_tensor *self = inputs[0], *mat2 = inputs[1];
     ow_product p = {.multiply = ow_product_gemm};

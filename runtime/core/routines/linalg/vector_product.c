@@ -29,7 +29,7 @@ static int check_dtypes(int self, const ow_tensor *mat, const ow_tensor *vec) {
     return 1;
 }
 
-ow_tensor *ow_routine_gemv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+ow_tensor *ow_extern_gemv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                            ow_mode mode) {
     const ow_tensor *self = inputs[0], *vec = inputs[1];
     ow_product p = {.multiply = ow_product_gemm};
@@ -41,7 +41,7 @@ ow_tensor *ow_routine_gemv(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     return ow_product_run(&p, op, inputs, NULL, 1, &rows, out, mode);
 }
 
-ow_tensor *ow_routine_addmv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+ow_tensor *ow_extern_addmv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                             ow_mode mode) {
     ow_tensor *self = inputs[0];
     const ow_tensor *mat = inputs[1], *vec = inputs[2];
@@ -62,7 +62,7 @@ static void multiply_vectors(ow_product *p) {
     ow_dot(p->compute, p->a->numel, p->a->data, p->a->strides[0], p->b->data, p->b->strides[0], p->work->data);
 }
 
-ow_tensor *ow_routine_dot(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+ow_tensor *ow_extern_dot(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     const ow_tensor *self = inputs[0], *other = inputs[1];
     ow_product p = {.multiply = multiply_vectors};

@@ -1,6 +1,6 @@
 /* Joins tensors along one of their dimensions, or along a new one. */
 #include "families/driver.h"
-#include "families/routine.h"
+#include "families/core_call.h"
 #include "tensor/storage.h"
 
 static int check_joined(ow_tensor *const *tensors, int n, const ow_tensor *first, int64_t dim) {

@@ -1,5 +1,5 @@
 /* Copies of tensors in another order or several times: flip, roll, repeat. */
-#include "families/routine.h"
+#include "families/core_call.h"
 #include "families/driver.h"
 #include "tensor/storage.h"
 

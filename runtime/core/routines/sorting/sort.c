@@ -4,7 +4,7 @@
  * complements the keys, so that equal elements stay in the order of their positions. Records of a key and a position are
  * sorted by radix; the values are then fetched from where they were. */
 #include "families/driver.h"
-#include "families/routine.h"
+#include "families/core_call.h"
 #include "sort_keys.h"
 #include "sort_long.h"
 

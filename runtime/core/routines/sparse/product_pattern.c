@@ -6,7 +6,7 @@
  * (csr_product_values in ops.yaml).
  */
 #include "families/driver.h"
-#include "families/routine.h"
+#include "families/core_call.h"
 
 #define PAIR_WORK 8.0 /* in units of a float32 addition */
 enum { LEFT_ROWS, LEFT_COLUMNS, RIGHT_ROWS, RIGHT_COLUMNS, INDICES };

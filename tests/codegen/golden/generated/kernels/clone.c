@@ -4,7 +4,7 @@
 #ifdef OW_DESCRIPTOR
 const ow_op ow_op_clone = {
     .name = "clone",
-    .family = OW_ROUTINE,
+    .family = OW_CORE,
     .promotion = OW_PROMOTE_DEFAULT,
     .ninputs = 1,
     .nparams = 0,

@@ -1,5 +1,5 @@
 /* Finds the routine of an operator by name. */
-#include "routine.h"
+#include "core_call.h"
 
 #include "families/driver.h"
 
@@ -9,7 +9,7 @@ static const struct {
     ow_core_routine *routine;
 } routines[] = {OW_CORE_ROUTINES(NAMED_CORE)};
 
-int ow_routine(ow_call *call) {
+int ow_core_call(ow_call *call) {
     const ow_tensor *first = call->inputs[0];
     int overwrites = call->op->name[strlen(call->op->name) - 1] == '_';
     if (overwrites != (call->mode == OW_INPLACE)) {

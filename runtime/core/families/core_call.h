@@ -1,6 +1,6 @@
 /* Functions of the core behind operators of their own: each is given the whole call. */
-#ifndef OPWEAVE_ROUTINE_H
-#define OPWEAVE_ROUTINE_H
+#ifndef OPWEAVE_CORE_CALL_H
+#define OPWEAVE_CORE_CALL_H
 
 #include "families/invoke.h"
 #include "ow_routines.h" /* generated */
@@ -12,6 +12,6 @@ OW_CORE_ROUTINES(OW_DECLARE_CORE)
 #undef OW_DECLARE_CORE
 
 /* Calls the one that the operator names. */
-int ow_routine(ow_call *call);
+int ow_core_call(ow_call *call);
 
 #endif
