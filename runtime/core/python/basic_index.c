@@ -119,7 +119,7 @@ ow_tensor *ow_basic_view(ow_tensor *self, PyObject *index) {
     part parts[MOST_PARTS];
     int count;
     view v = {.self = self};
-    if (!read_parts(index, parts, &count) || ow_keys(self) & ~(uint32_t)OW_KEY_META || !take_parts(&v, parts, count)) return NULL;
+    if (!read_parts(index, parts, &count) || ow_keys(self) & ~(OW_KEY_META | ow_answered_keys) || !take_parts(&v, parts, count)) return NULL;
     char *data = self->data + v.offset * ow_itemsize(self->dtype);
     return ow_tensor_view(self->storage, data, self->dtype, v.ndim, v.sizes, v.strides);
 }

@@ -212,22 +212,21 @@ static PyObject *body_call(const ow_function *f, PyObject *const *values) {
 
 /* ---- tensors of other devices ------------------------------------------------------------------------------- */
 
-/* Keys whose tensors the core answers for: nothing of Python's is registered for them. */
-static uint32_t answered;
+uint32_t ow_answered_keys;
 
 /* set_answered(keys) */
 PyObject *ow_set_answered(PyObject *module, PyObject *keys) {
     (void)module;
     unsigned long bits = PyLong_AsUnsignedLong(keys);
     if (PyErr_Occurred()) return NULL;
-    answered = (uint32_t)bits;
+    ow_answered_keys = (uint32_t)bits;
     Py_RETURN_NONE;
 }
 
 /* Does the core know all that the call takes, for tensors with these keys? Placements, words and lists of tensors are for the
  * dispatcher, as are views that may take a copy. */
 static int is_answered(const ow_function *f, PyObject *const *values, uint32_t keys) {
-    if (!keys || keys & ~answered || strpbrk(f->layout, "sow") || f->core->copies) return 0;
+    if (!keys || keys & ~ow_answered_keys || strpbrk(f->layout, "sow") || f->core->copies) return 0;
     for (int k = 0; k < f->narguments; k++)
         if (f->layout[k] == '-' && values[k] != f->standards[k]) return 0;
     for (int kind = OW_REGISTERED_DEVICES; kind < OW_DEVICE_KINDS; kind++) {

@@ -68,6 +68,8 @@ void ow_keep_exception(void);
 /* Devices (registered_devices.c). */
 PyObject *ow_register_device(PyObject *module, PyObject *arguments);
 PyObject *ow_set_device_run_python(PyObject *module, PyObject *arguments);
+/* Keys whose tensors the core answers for: nothing of Python's is registered for them. */
+extern uint32_t ow_answered_keys;
 PyObject *ow_set_answered(PyObject *module, PyObject *keys);
 PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);

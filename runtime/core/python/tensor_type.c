@@ -216,13 +216,16 @@ PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
 
 int ow_is_tensor_class(PyTypeObject *type) { return type == tensor_class || type == parameter_class; }
 
-ow_tensor *ow_plain_tensor(PyObject *object) {
+/* The tensor of an object that is no part of a graph and has no keys but these. */
+static inline ow_tensor *tensor_with(PyObject *object, uint32_t keys) {
     if (!ow_is_tensor_class(Py_TYPE(object))) return NULL;
     PyObject *handle = ((owner *)object)->handle;
     ow_tensor *t = handle ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
-    int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_follows_base((owner *)object, t));
-    return plain ? t : NULL;
+    int fits = t && !(ow_keys(t) & ~keys) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_follows_base((owner *)object, t));
+    return fits ? t : NULL;
 }
+
+ow_tensor *ow_plain_tensor(PyObject *object) { return tensor_with(object, 0); }
 
 ow_tensor *ow_any_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class && !PyObject_TypeCheck(object, ow_owner_type)) return NULL;
@@ -238,9 +241,9 @@ static ow_tensor *tensor_of(PyObject *self) {
 }
 
 static PyObject *owner_subscript(PyObject *self, PyObject *index) {
-    ow_tensor *t = ow_included_keys ? NULL : ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
+    ow_tensor *t = ow_included_keys ? NULL : tensor_with(self, ow_answered_keys), *view = t ? ow_basic_view(t, index) : NULL;
     if (view) return ow_new_view(view, self);
-    ow_tensor *selected = t ? ow_selected(t, index) : NULL;
+    ow_tensor *selected = t && !ow_keys(t) ? ow_selected(t, index) : NULL;
     if (selected) return ow_new_owner(selected);
     if (!t && !ow_included_keys && ow_any_records(&self, 1)) {
         PyObject *result = ow_recorded_view(&index_functions, self, index);
