@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .._C import ffi, lib
 from .._handle import TensorBase
 from .allocation import allocate
-from .devices import CPU, available, device, is_registered, on_device
+from .devices import CPU, available, device, is_registered, number_of, on_device
 from .dtypes import EXPORTS
 from .errors import raise_pending
 from .type_names import type_name
@@ -34,11 +34,12 @@ class Generator:
     A fill is one indivisible piece of the stream: threads may share a generator. The child of a fork has a copy.
     """
 
-    __slots__ = ("__weakref__", "_address", "_device")
+    __slots__ = ("__weakref__", "_address", "_device", "_lender", "_number")
     __module__ = "opweave"
 
     def __init__(self, device: device | str = "cpu") -> None:
-        self._device = available(device)
+        self._device, self._lender = available(device), None
+        self._number = number_of(self._device)
         if not (self._device is CPU or is_registered(self._device)):
             raise RuntimeError("META device type not an accelerator.")
         self._address: int = lib.generator_new(_FIRST_SEED)
@@ -47,9 +48,15 @@ class Generator:
 
     def __del__(self) -> None:
         address = getattr(self, "_address", 0)
-        if address:
+        if address and self._lender is None:
             del self._address
             lib.generator_free(address)
+
+    def _for_cpu(self) -> Generator:
+        """The same stream for tensors of the CPU, in whose place a device has them filled."""
+        made = Generator.__new__(Generator)
+        made._address, made._lender, made._device, made._number = self._address, self, CPU, number_of(CPU)
+        return made
 
     @property
     def device(self) -> device:
@@ -131,4 +138,4 @@ class Generator:
 
 # The core's own, of address 0, which is not to be freed.
 default_generator: Generator = Generator.__new__(Generator)
-default_generator._address, default_generator._device = 0, CPU
+default_generator._address, default_generator._device, default_generator._number = 0, CPU, number_of(CPU)

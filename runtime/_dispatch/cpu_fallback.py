@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base.devices import CPU, device, device_of, is_registered, on_device
+from .._base.generator import Generator
 from .._base.handles import exchange, shape_of, strides_of
 from .._base.pytree import tree_map
 from .._base.tensor_class import Tensor
@@ -28,7 +29,7 @@ def cpu_fallback(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """
     where = made_on(op, args, out) or CPU
     copies = Substitutes(_on_cpu)
-    given, target = copies.of(list(args)), copies.of(out)
+    given, target = copies.of([_for_cpu(each) for each in args]), copies.of(out)
     before = {key: _state(copy) for key, (_, copy) in copies.originals.items()}
     if "device" in op.names:
         given[op.names.index("device")] = None
@@ -36,6 +37,10 @@ def cpu_fallback(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     back = _Back(copies, where)
     back.write(before)
     return tree_map(back.of, result)
+
+
+def _for_cpu(value: Any) -> Any:
+    return value._for_cpu() if isinstance(value, Generator) else value
 
 
 def _on_cpu(tensor: Any) -> Any:

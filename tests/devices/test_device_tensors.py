@@ -232,3 +232,21 @@ def test_generators() -> None:
         ow.rand(3, device="mirror", generator=ow.Generator())
     with pytest.raises(RuntimeError, match="Expected a 'mirror' device type for generator but found 'cpu'"):
         ow.ones(3, device="mirror").uniform_(generator=ow.Generator())
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda generator: ow.rand(2, generator=generator),
+        lambda generator: ow.ones(2).normal_(generator=generator),
+        lambda generator: ow.multinomial(ow.ones(3), 2, generator=generator),
+        lambda generator: ow.randperm(3, generator=generator),
+        lambda generator: ow.normal(0.0, 1.0, (2,), generator=generator),
+    ],
+)
+def test_generators_of_a_device_do_not_fill_tensors_of_the_cpu(draw: Any) -> None:
+    generator = ow.Generator("mirror").manual_seed(3)
+    before = generator.get_state()
+    with pytest.raises(RuntimeError, match="Expected a 'cpu' device type for generator but found 'mirror'"):
+        draw(generator)
+    assert (generator.get_state() == before).all()

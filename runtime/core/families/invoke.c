@@ -128,7 +128,7 @@ static int is_planned(ow_family family) {
 /* Routines written by hand make their results and compute them in one. On a device they make these, and all else is the
  * device's. */
 static int run_routine(ow_call *c, ow_device device) {
-    const int written = c->mode != OW_NEW, kind = (int)(device & (OW_DEVICES_OF_KIND - 1));
+    const int written = c->mode != OW_NEW, kind = ow_device_kind_of(device);
     if (!ow_device_has_run(kind, (ow_family)c->op->family)) return ow_execute_on_device(&(ow_plan){.op = c->op}, device);
     const int made = OW_CALL(device | OW_PLANNED, ow_invoke(c));
     const ow_plan plan = {.op = c->op, .inputs = c->inputs, .results = written ? &c->out : c->results,
@@ -138,9 +138,19 @@ static int run_routine(ow_call *c, ow_device device) {
     return 0;
 }
 
+/* 1 if the call draws from no generator that is given, or from one for the kind of device; else 0 with the error set. */
+static int has_generator_for(const ow_call *c, ow_device device) {
+    const ow_device of = (ow_device)c->generator_device;
+    if (c->generator_device == OW_NONE || device == OW_META || ow_device_kind_of(device) == ow_device_kind_of(of)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "Expected a '%s' device type for generator but found '%s'", ow_device_type(device), ow_device_type(of));
+    return 0;
+}
+
+int ow_invoke_here(ow_call *c) { return has_generator_for(c, OW_CPU) ? ow_invoke(c) : 0; }
+
 int ow_invoke_anywhere(ow_call *c) {
     ow_device device;
-    if (!device_of(c, &device)) return 0;
+    if (!device_of(c, &device) || !has_generator_for(c, device)) return 0;
     if (device > OW_META && !is_planned((ow_family)c->op->family)) return run_routine(c, device);
     return OW_CALL(device, ow_invoke(c));
 }

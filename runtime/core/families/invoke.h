@@ -25,6 +25,7 @@ typedef struct ow_call {
     ow_tensor *const *list; /* of an operator of a list of tensors */
     int count;              /* how many these are */
     struct ow_generator *generator;
+    int64_t generator_device; /* whose tensors it fills; OW_NONE: any, of the default one */
     ow_tensor *results[OW_CALL_RESULTS];
 } ow_call;
 
@@ -36,6 +37,7 @@ static inline void ow_call_begin(ow_call *call, const ow_op *op) {
     call->out = NULL;
     call->dtype = -1;
     call->generator = NULL;
+    call->generator_device = OW_NONE;
     call->list = NULL;
     call->count = 0;
     for (int k = 0; k < OW_MAX_INPUTS; k++) call->inputs[k] = NULL;
@@ -55,6 +57,8 @@ int ow_takes_out(const ow_op *op);
 /* Calls the driver of the operator's family; it does not look at dispatch keys. How many results there are, or 0 with the
  * error set. In place and with `out` the only one is the tensor that was written. */
 int ow_invoke(ow_call *call);
+/* The same, after a look at the generator. */
+int ow_invoke_here(ow_call *call);
 /* The same for tensors on any device: where they have no memory, the driver infers what the result is. A factory that is not
  * given `out` makes its tensor on the thread's default device. */
 int ow_invoke_anywhere(ow_call *call);

@@ -35,7 +35,7 @@ static int fail(const ow_plan *plan, ow_device device, const char *why) {
 }
 
 int ow_execute_on_device(const ow_plan *plan, ow_device device) {
-    const int kind = (int)(device & (OW_DEVICES_OF_KIND - 1));
+    const int kind = ow_device_kind_of(device);
     ow_device_run *run = runs[kind][plan->op->family];
     if (!run) return fail(plan, device, "");
     ow_operand inputs[OW_MAX_INPUTS], results[OW_MAX_OUTPUTS];

@@ -4,7 +4,7 @@
 #include "routines/random/random.h"
 #include "tensor_object.h"
 
-static PyObject *code_name, *address_name, *order_name;
+static PyObject *code_name, *address_name, *number_name, *order_name;
 static PyTypeObject *dtype_class, *generator_class, *format_class;
 
 PyObject *ow_set_argument_types(PyObject *const *classes) {
@@ -13,8 +13,9 @@ PyObject *ow_set_argument_types(PyObject *const *classes) {
     format_class = (PyTypeObject *)Py_NewRef(classes[2]);
     code_name = PyUnicode_InternFromString("code");
     address_name = PyUnicode_InternFromString("_address");
+    number_name = PyUnicode_InternFromString("_number");
     order_name = PyUnicode_InternFromString("order");
-    return code_name && address_name && order_name ? Py_NewRef(Py_None) : NULL;
+    return code_name && address_name && number_name && order_name ? Py_NewRef(Py_None) : NULL;
 }
 
 int ow_is_dtype(PyObject *value) { return Py_TYPE(value) == dtype_class; }
@@ -172,12 +173,18 @@ static int read_word(ow_reader *r, PyObject *words, PyObject *value) {
     return number && ow_read_int(number, &r->call.ints[r->ints++]);
 }
 
+static unsigned long long number_of(PyObject *object, PyObject *name) {
+    PyObject *number = PyObject_GetAttr(object, name);
+    unsigned long long value = number ? PyLong_AsUnsignedLongLong(number) : 0;
+    Py_XDECREF(number);
+    return value;
+}
+
 static int read_generator(ow_reader *r, PyObject *value) {
     uintptr_t address = 0;
     if (value != Py_None) {
-        PyObject *number = PyObject_GetAttr(value, address_name);
-        address = number ? (uintptr_t)PyLong_AsUnsignedLongLong(number) : 0;
-        Py_XDECREF(number);
+        address = (uintptr_t)number_of(value, address_name);
+        if (!PyErr_Occurred()) r->call.generator_device = (int64_t)number_of(value, number_name);
         if (PyErr_Occurred()) {
             PyErr_Clear();
             return 0;

@@ -62,7 +62,7 @@ static PyObject *answer(ow_reader *r, const ow_function *f, PyObject *const *val
     int count = r->any == OW_DESCRIBED ? ow_describe_results(&r->call)
                 : r->any == OW_MADE    ? ow_make_results(&r->call)
                 : r->any               ? ow_invoke_anywhere(&r->call)
-                                       : ow_invoke(&r->call);
+                                       : ow_invoke_here(&r->call);
     return count ? finished(f, &r->call, count, values, out) : NULL;
 }
 

@@ -8,7 +8,7 @@ static int registered;
 
 /* NULL for the CPU and `meta`. */
 static const ow_device_kind *kind_of(ow_device device) {
-    int number = (int)(device & (OW_DEVICES_OF_KIND - 1)) - OW_REGISTERED_DEVICES;
+    int number = ow_device_kind_of(device) - OW_REGISTERED_DEVICES;
     return number >= 0 && number < registered ? &kinds[number] : NULL;
 }
 
@@ -29,10 +29,15 @@ int ow_device_exists(ow_device device) {
     return kind ? index_of(device) < kind->count : device == OW_CPU || device == OW_META;
 }
 
+const char *ow_device_type(ow_device device) {
+    const ow_device_kind *kind = kind_of(device);
+    return kind ? kind->name : device == OW_CPU ? "cpu" : "meta";
+}
+
 const char *ow_device_text(char *text, size_t capacity, ow_device device) {
     const ow_device_kind *kind = kind_of(device);
     if (kind) snprintf(text, capacity, "%s:%d", kind->name, index_of(device));
-    else snprintf(text, capacity, "%s", device == OW_CPU ? "cpu" : "meta");
+    else snprintf(text, capacity, "%s", ow_device_type(device));
     return text;
 }
 

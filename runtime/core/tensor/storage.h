@@ -27,7 +27,7 @@ _Static_assert(sizeof(ow_tensor) <= OW_HANDLE_BYTES, "the first handle must leav
 
 /* The key of a kind of device; 0 of the CPU, and of `meta`, whose tensors have that of storages without memory. */
 static inline uint32_t ow_device_key(ow_device device) {
-    uint32_t kind = device & (OW_DEVICES_OF_KIND - 1);
+    uint32_t kind = (uint32_t)ow_device_kind_of(device);
     return kind < OW_REGISTERED_DEVICES ? 0 : 1u << (OW_KEY_FIRST_DEVICE + kind - OW_REGISTERED_DEVICES);
 }
 

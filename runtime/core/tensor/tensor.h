@@ -112,6 +112,9 @@ extern __thread ow_device ow_default_device __attribute__((tls_model("initial-ex
 static inline int ow_infers(void) { return ow_place != OW_CPU; }
 static inline int ow_is_meta(const ow_tensor *t) { return (t->keys & OW_KEY_META) != 0; }
 static inline ow_device ow_device_of(const ow_tensor *t) { return t->storage->flags >> OW_STORAGE_DEVICE; }
+static inline int ow_device_kind_of(ow_device device) { return (int)(device & (OW_DEVICES_OF_KIND - 1)); }
+/* "cpu" or "name". (devices.c) */
+const char *ow_device_type(ow_device device);
 /* "cpu" or "name:1". (devices.c) */
 const char *ow_device_text(char *text, size_t capacity, ow_device device);
 /* 1 if its elements are in memory of the CPU (and how they are read from there is not asked). */
