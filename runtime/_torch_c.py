@@ -73,8 +73,10 @@ def _get_default_device() -> str:
 
 
 def _get_accelerator() -> Any:
-    """Return the device that is the fastest: the CPU."""
-    return import_module(f"{_PACKAGE}._base.devices").device("cpu")
+    """Return the kind of device that is the fastest: the accelerator, or the CPU where there is none."""
+    devices = import_module(f"{_PACKAGE}._base.devices")
+    row = devices.accelerator()
+    return devices.device(row.name if row else "cpu")
 
 
 def _get_privateuse1_backend_name() -> str:

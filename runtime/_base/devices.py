@@ -47,7 +47,10 @@ class device:  # noqa: N801 (PyTorch's name)
         elif isinstance(type, str):
             type, index = _parse_device(type, index)
         elif isinstance(type, int) and index is None:
-            raise RuntimeError("Cannot access accelerator device when none is available.")
+            row = accelerator()
+            if row is None:
+                raise RuntimeError("Cannot access accelerator device when none is available.")
+            type, index = _parse_device(row.name, type)
         else:
             raise TypeError(f"device(): argument 'type' must be str or opweave.device, not {type.__class__.__name__}")
         object.__setattr__(self, "type", type)
@@ -114,15 +117,17 @@ def register(row: Device) -> None:
     """Add a kind of device. Tensors of it carry a dispatch key of the same name.
 
     Raises:
-        ValueError: the name is no identifier, or there is such a device; there are less than 1 or more than 256 of it;
-            there is no such family of operators.
+        ValueError: the name is no identifier, or there is such a device, or another accelerator; there are less than 1
+            or more than 256 of it; there is no such family of operators.
         RuntimeError: there are as many kinds as the core has room for, which is 8.
     """
     if not row.name.isidentifier():
         raise ValueError(f"the name of a device must be an identifier, but got {row.name!r}")
     if row.name in KEY_BITS or row.name == CPU.type:
         raise ValueError(f"there is a device or a dispatch key {row.name!r} already")
-    kind = register_device(row.name, row.count, row.allocate, row.free, row.copy_within)
+    if row.is_accelerator and (other := accelerator()):
+        raise ValueError(f"{row.name!r} cannot be the accelerator beside {other.name!r}: there is one at most")
+    kind = register_device(row.name, row.count, row.keeps_blocks, row.allocate, row.free, row.copy_within)
     for family, address in row.runs.items():
         set_device_run(kind, family, address)
     KEY_BITS[row.name] = DEVICE_KEYS[kind]
@@ -138,13 +143,18 @@ def functions_of(where: device) -> tuple[Device, int]:
     return _registered[where.type], where.index or 0
 
 
+def accelerator() -> Device | None:
+    """The kind of device that was registered as the accelerator."""
+    return next((row for row in _registered.values() if row.is_accelerator), None)
+
+
 def is_registered(where: device | str) -> bool:
     """True of all devices, or types of devices, but the CPU and `meta`."""
     return (where if isinstance(where, str) else where.type) in _registered
 
 
 def available(value: Any) -> device:
-    """The device that is meant by one or by its text; without an index the first of its kind.
+    """The device that is meant by one or by its text; without an index the thread's current one of its kind.
 
     Raises RuntimeError where no tensor can be on it.
     """
@@ -156,11 +166,12 @@ def available(value: Any) -> device:
             f"device {str(given)!r} is not available: tensors of this build live on "
             + ", ".join(["the CPU", *_registered])
         )
-    if row is None or not given.index:
+    if row is None:
         return found
-    if given.index >= row.count:
+    index = _current.index_of.get(row.name, 0) if given.index is None else given.index
+    if index >= row.count:
         raise RuntimeError(f"device {str(given)!r} is not available: there are {row.count} devices of this kind")
-    return BY_NUMBER[_numbers[given]]
+    return BY_NUMBER[_numbers[device(row.name, index)]]
 
 
 def number_of(where: device) -> int:
@@ -181,6 +192,24 @@ def has_values(tensor: Any) -> bool:
 def stands_for_others(tensor: Any) -> bool:
     """True of a tensor without memory whose elements somebody has: those that it consists of, or its payload."""
     return bool(lib.keys(tensor._h) & _DESCRIBED) and tensor.device is not META
+
+
+# ---- which one of a kind ------------------------------------------------------------------------------------
+
+
+class _Current(threading.local):
+    """The devices of this thread that are meant where only their kind is named: their index, by kind."""
+
+    def __init__(self) -> None:
+        self.index_of: dict[str, int] = {}
+
+
+_current = _Current()
+
+
+def set_current(where: device) -> None:
+    """Have a registered device be the one that is meant in this thread where only its kind is named."""
+    _current.index_of[where.type] = where.index or 0
 
 
 # ---- the device of new tensors ------------------------------------------------------------------------------

@@ -37,6 +37,9 @@ class Generator:
     __slots__ = ("__weakref__", "_address", "_device", "_lender", "_number")
     __module__ = "opweave"
 
+    _lender: Generator | None
+    """The generator that frees the stream, where it is another one."""
+
     def __init__(self, device: device | str = "cpu") -> None:
         self._device, self._lender = available(device), None
         self._number = number_of(self._device)

@@ -26,6 +26,10 @@ class Device:
         copy: `copy(index, to, source, nbytes)` copies within a device; None: by way of the CPU.
         synchronize: `synchronize(index)` waits until all that was begun on a device is done.
         count: how many devices of the kind there are, at most 256.
+        keeps_blocks: whether memory that a tensor leaves is kept for the next one of its size, which is then filled
+            after what was begun before. `accelerator.empty_cache` gives it back, as does an `allocate` that fails.
+        is_accelerator: whether it is the kind that `opweave.accelerator` is about, and that an index without a kind
+            means, as in `opweave.device(0)`; there is one at most.
         runs: by family of operators (`elementwise`, `reduce`, `extern`, …), the address of a function of C that
             computes their results: `int run(const ow_device_plan *plan)` of `device.h`, which `library.copy_headers`
             gives. What it does not do goes to the fallback.
@@ -39,6 +43,8 @@ class Device:
     copy: Callable[[int, int, int, int], None] | None = None
     synchronize: Callable[[int], None] = lambda index: None
     count: int = 1
+    keeps_blocks: bool = True
+    is_accelerator: bool = False
     runs: Mapping[str, int] = field(default_factory=dict)
 
     def copy_within(self, index: int, to: int, source: int, nbytes: int) -> None:

@@ -184,7 +184,7 @@ def check_placement(
     if pin_memory is not None and not isinstance(pin_memory, bool):
         raise wrong_type(function, "pin_memory", "bool", pin_memory)
     if pin_memory:
-        raise RuntimeError(f"{function}(): memory cannot be pinned because there is no accelerator")
+        raise RuntimeError(f"{function}(): memory cannot be pinned: no device reads memory of the CPU itself")
     if memory_format is not None:
         memory_order(function, memory_format)
     return where

@@ -85,6 +85,7 @@ library.register_device(
         copy_in=_copy_in,
         copy_out=_copy_out,
         count=len(MEMORIES),
+        keeps_blocks=False,
     )
 )
 library.register_fallback("mirror")(library.cpu_fallback)

@@ -71,6 +71,8 @@ PyObject *ow_set_device_run_python(PyObject *module, PyObject *arguments);
 /* Keys whose tensors the core answers for: nothing of Python's is registered for them. */
 extern uint32_t ow_answered_keys;
 PyObject *ow_set_answered(PyObject *module, PyObject *keys);
+PyObject *ow_device_memory_python(PyObject *module, PyObject *arguments);
+PyObject *ow_empty_device_cache(PyObject *module, PyObject *number);
 PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
 /* Tensors that are only described (described.c). */

@@ -27,10 +27,27 @@ static void leave(python_state s) {
     PyGILState_Release(s.lock);
 }
 
-static void *allocate(const ow_device_kind *kind, int index, int64_t nbytes) {
-    const functions *f = kind->context;
+static int index_of(ow_device device) { return (int)(device >> OW_DEVICE_INDEX); }
+
+/* Where the device has no more memory, it gets back what no tensor uses, and is asked once more. */
+static PyObject *new_address(const functions *f, ow_device device, int64_t nbytes) {
+    PyObject *result = PyObject_CallFunction(f->allocate, "iL", index_of(device), (long long)nbytes);
+    if (result || !PyErr_ExceptionMatches(PyExc_Exception)) return result;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (!ow_device_empty_cache(device)) {
+        PyErr_Restore(type, value, traceback);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return PyObject_CallFunction(f->allocate, "iL", index_of(device), (long long)nbytes);
+}
+
+static void *allocate(const ow_device_kind *kind, ow_device device, int64_t nbytes) {
     python_state state = enter();
-    PyObject *result = PyObject_CallFunction(f->allocate, "iL", index, (long long)nbytes);
+    PyObject *result = new_address(kind->context, device, nbytes);
     void *address = result ? PyLong_AsVoidPtr(result) : NULL;
     if (!address && !PyErr_Occurred())
         PyErr_Format(PyExc_RuntimeError, "allocate() of the device %s gave no address, but %R", kind->name, result);
@@ -41,20 +58,20 @@ static void *allocate(const ow_device_kind *kind, int index, int64_t nbytes) {
 }
 
 /* Of a process that ends, the device's memory goes with it. */
-static void release(const ow_device_kind *kind, int index, void *data, int64_t nbytes) {
+static void release(const ow_device_kind *kind, ow_device device, void *data, int64_t nbytes) {
     const functions *f = kind->context;
     if (!Py_IsInitialized()) return;
     python_state state = enter();
-    PyObject *result = PyObject_CallFunction(f->release, "iKL", index, (unsigned long long)(uintptr_t)data, (long long)nbytes);
+    PyObject *result = PyObject_CallFunction(f->release, "iKL", index_of(device), (unsigned long long)(uintptr_t)data, (long long)nbytes);
     if (!result) PyErr_WriteUnraisable(f->release);
     Py_XDECREF(result);
     leave(state);
 }
 
-static int copy(const ow_device_kind *kind, int index, void *to, const void *from, int64_t nbytes) {
+static int copy(const ow_device_kind *kind, ow_device device, void *to, const void *from, int64_t nbytes) {
     const functions *f = kind->context;
     python_state state = enter();
-    PyObject *result = PyObject_CallFunction(f->copy, "iKKL", index, (unsigned long long)(uintptr_t)to,
+    PyObject *result = PyObject_CallFunction(f->copy, "iKKL", index_of(device), (unsigned long long)(uintptr_t)to,
                                              (unsigned long long)(uintptr_t)from, (long long)nbytes);
     if (!result) ow_keep_exception();
     int done = result != NULL;
@@ -63,14 +80,14 @@ static int copy(const ow_device_kind *kind, int index, void *to, const void *fro
     return done;
 }
 
-/* register_device(name, count, allocate, release, copy): the number of the new kind. */
+/* register_device(name, count, keeps_blocks, allocate, release, copy): the number of the new kind. */
 PyObject *ow_register_device(PyObject *module, PyObject *arguments) {
     (void)module;
     const char *name;
     int count;
     functions given, *kept;
     ow_device_kind kind = {.allocate = allocate, .release = release, .copy = copy};
-    if (!PyArg_ParseTuple(arguments, "siOOO", &name, &count, &given.allocate, &given.release, &given.copy)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "sipOOO", &name, &count, &kind.keeps_blocks, &given.allocate, &given.release, &given.copy)) return NULL;
     if (strlen(name) >= sizeof kind.name || count < 1 || count > OW_DEVICES_OF_KIND)
         return PyErr_Format(PyExc_ValueError, "a device has a name of at most %d characters, and there are 1 to %d of a kind",
                             (int)sizeof kind.name - 1, OW_DEVICES_OF_KIND);
@@ -100,6 +117,27 @@ PyObject *ow_set_device_run_python(PyObject *module, PyObject *arguments) {
     if (kind < OW_REGISTERED_DEVICES || kind >= OW_DEVICE_KINDS || !ow_set_device_run(kind, family, (ow_device_run *)address))
         return PyErr_Format(PyExc_ValueError, "there is no family %s of operators", family);
     Py_RETURN_NONE;
+}
+
+/* device_memory(device, resets_peaks): the bytes that tensors hold, the most they held, those that the device has given, and the
+ * most that it gave. */
+PyObject *ow_device_memory_python(PyObject *module, PyObject *arguments) {
+    (void)module;
+    unsigned int device;
+    int resets_peaks;
+    if (!PyArg_ParseTuple(arguments, "Ip", &device, &resets_peaks)) return NULL;
+    if (!ow_device_row(device)) return PyErr_Format(PyExc_ValueError, "the device of number %u is not registered", device);
+    const ow_device_memory m = ow_device_memory_of(device, resets_peaks);
+    return Py_BuildValue("LLLL", (long long)m.allocated, (long long)m.most_allocated, (long long)m.reserved, (long long)m.most_reserved);
+}
+
+/* empty_device_cache(device): how many bytes the device got back. */
+PyObject *ow_empty_device_cache(PyObject *module, PyObject *number) {
+    (void)module;
+    const unsigned long device = PyLong_AsUnsignedLong(number);
+    if (PyErr_Occurred()) return NULL;
+    if (!ow_device_row((ow_device)device)) return PyErr_Format(PyExc_ValueError, "the device of number %lu is not registered", device);
+    return PyLong_FromLongLong(ow_device_empty_cache((ow_device)device));
 }
 
 /* with_device(device, function, argument, ...): what the function returns while the device is the default one. */

@@ -436,6 +436,8 @@ static PyMethodDef functions[] = {
     {"register_device", ow_register_device, METH_VARARGS, "Adds a kind of device; its number."},
     {"set_device_run", ow_set_device_run_python, METH_VARARGS, "Has a function of C compute plans on a kind of device."},
     {"set_answered", ow_set_answered, METH_O, "Says with which keys calls are the core's own."},
+    {"device_memory", ow_device_memory_python, METH_VARARGS, "Bytes of a registered device: held and given, now and at most."},
+    {"empty_device_cache", ow_empty_device_cache, METH_O, "Gives a device back what no tensor uses."},
     {"with_device", FAST(ow_with_device), METH_FASTCALL, "What a function returns while a device is the default one."},
     {"default_device", ow_default_device_number, METH_NOARGS, "The number of the thread's default device."},
     {"make_results", FAST(ow_make_results_python), METH_FASTCALL, "The results of a call, which are not computed."},

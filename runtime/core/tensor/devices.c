@@ -6,8 +6,7 @@
 static ow_device_kind kinds[OW_DEVICE_KINDS - OW_REGISTERED_DEVICES];
 static int registered;
 
-/* NULL for the CPU and `meta`. */
-static const ow_device_kind *kind_of(ow_device device) {
+const ow_device_kind *ow_device_row(ow_device device) {
     int number = ow_device_kind_of(device) - OW_REGISTERED_DEVICES;
     return number >= 0 && number < registered ? &kinds[number] : NULL;
 }
@@ -25,33 +24,23 @@ int ow_device_register(const ow_device_kind *kind) {
 }
 
 int ow_device_exists(ow_device device) {
-    const ow_device_kind *kind = kind_of(device);
+    const ow_device_kind *kind = ow_device_row(device);
     return kind ? index_of(device) < kind->count : device == OW_CPU || device == OW_META;
 }
 
 const char *ow_device_type(ow_device device) {
-    const ow_device_kind *kind = kind_of(device);
+    const ow_device_kind *kind = ow_device_row(device);
     return kind ? kind->name : device == OW_CPU ? "cpu" : "meta";
 }
 
 const char *ow_device_text(char *text, size_t capacity, ow_device device) {
-    const ow_device_kind *kind = kind_of(device);
+    const ow_device_kind *kind = ow_device_row(device);
     if (kind) snprintf(text, capacity, "%s:%d", kind->name, index_of(device));
     else snprintf(text, capacity, "%s", ow_device_type(device));
     return text;
 }
 
-void *ow_device_allocate(ow_device device, int64_t nbytes) {
-    const ow_device_kind *kind = kind_of(device);
-    return kind->allocate(kind, index_of(device), nbytes);
-}
-
-void ow_device_release(ow_device device, void *data, int64_t nbytes) {
-    const ow_device_kind *kind = kind_of(device);
-    kind->release(kind, index_of(device), data, nbytes);
-}
-
 int ow_device_copy(ow_device device, void *to, const void *from, int64_t nbytes) {
-    const ow_device_kind *kind = kind_of(device);
-    return kind->copy(kind, index_of(device), to, from, nbytes);
+    const ow_device_kind *kind = ow_device_row(device);
+    return kind->copy(kind, device, to, from, nbytes);
 }

@@ -57,12 +57,13 @@ int ow_storage_reuse(ow_storage *s, int64_t nbytes);
 /* A kind of device that a program registers. Addresses are the device's: nobody reads them here. */
 typedef struct ow_device_kind {
     char name[32];
-    int count; /* of devices of the kind */
+    int count;        /* of devices of the kind */
+    int keeps_blocks; /* Are blocks that tensors leave for other tensors? */
     /* Memory of a device; NULL with the error set. */
-    void *(*allocate)(const struct ow_device_kind *kind, int index, int64_t nbytes);
-    void (*release)(const struct ow_device_kind *kind, int index, void *data, int64_t nbytes);
+    void *(*allocate)(const struct ow_device_kind *kind, ow_device device, int64_t nbytes);
+    void (*release)(const struct ow_device_kind *kind, ow_device device, void *data, int64_t nbytes);
     /* Copies between two addresses of a device. 1, or 0 with the error set. */
-    int (*copy)(const struct ow_device_kind *kind, int index, void *to, const void *from, int64_t nbytes);
+    int (*copy)(const struct ow_device_kind *kind, ow_device device, void *to, const void *from, int64_t nbytes);
     void *context;
 } ow_device_kind;
 
@@ -70,9 +71,23 @@ typedef struct ow_device_kind {
 int ow_device_register(const ow_device_kind *kind);
 /* 1 if there is such a device. */
 int ow_device_exists(ow_device device);
+/* NULL for the CPU and `meta`. */
+const ow_device_kind *ow_device_row(ow_device device);
+int ow_device_copy(ow_device device, void *to, const void *from, int64_t nbytes);
+
+/* ---- memory of registered devices (device_memory.c) ---------------------------------------------------- */
+
+/* Bytes that tensors hold, and those that the device has given, now and at most. */
+typedef struct {
+    int64_t allocated, most_allocated, reserved, most_reserved;
+} ow_device_memory;
+
+/* NULL with the error set. */
 void *ow_device_allocate(ow_device device, int64_t nbytes);
 void ow_device_release(ow_device device, void *data, int64_t nbytes);
-int ow_device_copy(ow_device device, void *to, const void *from, int64_t nbytes);
+/* Gives the device back what no tensor uses: how many bytes. */
+int64_t ow_device_empty_cache(ow_device device);
+ow_device_memory ow_device_memory_of(ow_device device, int resets_peaks);
 
 /* ---- sizes and strides (sizes.c) ------------------------------------------------------------------- */
 
