@@ -145,9 +145,11 @@ def cholesky_inverse_backward(grad: Any, inverse: Any, factor: Any, upper: bool)
 
 
 def _product_backward(grad: Any, factor: Any, upper: bool) -> Any:
-    """Gradient of the factor L of `L L^H`, or U of `U^H U`."""
+    """Gradient of the factor L of `L L^H`, or U of `U^H U`: of a triangular matrix by all elements of a square one, as
+    torch has it, although one triangle is not read.
+    """
     both = grad + grad.mH
-    return (factor.triu() @ both).triu() if upper else (both @ factor.tril()).tril()
+    return factor.triu() @ both if upper else both @ factor.tril()
 
 
 # ---- QR -----------------------------------------------------------------------------------------------------
