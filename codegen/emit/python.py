@@ -19,7 +19,7 @@ from ..dtypes import DTYPES
 from ..model import layout, naming, variants
 from ..model.operator import Composite, Factory, Family, Indexing, Operator, Random, Reduce
 from ..model.python_operators import PythonOperator
-from ..model.signatures import accepted_types
+from ..model.signatures import accepted_types, overload_names
 from ..read.accepts import ANY
 from ..schema import Argument, base_name
 from .composites import composite_body
@@ -152,6 +152,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     choices = {name: dict(options) for name, options in operator.choices.items()}
     dunder = variants.python_operator(operator)
     yield "overload", repr(operator.schema.name.overload) if operator.schema.name.overload else None
+    yield "overloads", _tuple(overload_names(operator)) if not operator.internal else None
     yield "out", repr(_out(operator)) if variants.has_out(operator) else None
     yield "inplace", _flag(variants.has_inplace(operator) and not operator.schema.name.inplace)
     yield "method", _flag(operator.method)

@@ -504,6 +504,8 @@ class Operator(Declaration):
     """Does it follow from another entry, as a gradient does?"""
     in_range: tuple[str, ...] = ()
     """The arguments that, where they are numbers, must be in the range of a half format that the tensors promote to."""
+    overloads: tuple[str, ...] = ()
+    """The names of further schemas of torch that it answers."""
     autocast: str | None = None
     """The format in which autocast computes it: a word of AUTOCAST."""
     order: int = 0

@@ -111,6 +111,13 @@ def _may_be_number(operator: Operator, argument: Argument) -> bool:
     return operator.family is Family.RANDOM and argument != operator.schema.arguments[0]
 
 
+def overload_names(operator: Operator) -> tuple[str, ...]:
+    """The overloads of torch that the operator answers besides its own: those that the entry names, and `Scalar`."""
+    inputs, own = operator.inputs, operator.schema.name.overload
+    has_scalar = own == "Tensor" and operator.family is Family.ELEMENTWISE and _may_be_number(operator, inputs[-1])
+    return (*(["Scalar"] if has_scalar else []), *operator.overloads)
+
+
 def _annotations(operator: Operator, argument: Argument) -> str:
     kinds = map(_annotation, accepted_types(operator, argument))
     return " | ".join(dict.fromkeys([*kinds, "None"] if argument.takes_none else kinds))

@@ -148,6 +148,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         **vars(overloads.read(entry)),
         accepts=accepted,
         in_range=_in_range(entry),
+        overloads=tuple(alias.value[1:] for alias in entry.words("aliases") if _is_overload(alias)),
         autocast=autocast,
         naming=rule,
         drawn=drawing.drawn(schema),
@@ -330,9 +331,14 @@ def _aliases(fields: Fields) -> tuple[Scalar, ...]:
     words = fields.words("aliases")
     for word in words:
         name = word.value.rpartition(".")[2]
-        if not name.isidentifier() or keyword.iskeyword(name):
+        if not name.isidentifier() or (keyword.iskeyword(name) and not _is_overload(word)):
             fields.report(word.span, f"alias '{word.value}' is not a Python name")
-    return words
+    return tuple(word for word in words if not _is_overload(word))
+
+
+def _is_overload(alias: Scalar) -> bool:
+    """Is it the name of a schema of torch, `.stable`, and no name of a function?"""
+    return alias.value.startswith(".")
 
 
 def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:

@@ -71,8 +71,8 @@ class Op:
         "alone", "autocast", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
         "derivative", "family", "first", "function", "getter", "in_range", "index", "inplace_argument",
         "is_differentiable", "is_implicit", "lone_numbers", "name", "names", "naming", "numbers", "opaque", "out",
-        "overload", "package", "pairwise", "params", "positional", "promotes", "refusal", "refused", "results",
-        "schema", "separate", "single", "target", "types", "view", "words",
+        "overload", "overloads", "package", "pairwise", "params", "positional", "promotes", "refusal", "refused",
+        "results", "schema", "separate", "single", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -88,6 +88,7 @@ class Op:
         *,
         package: str,
         overload: str = "",
+        overloads: tuple[str, ...] = (),
         schema: str | None = None,
         first: int = 1,
         out: str | None = None,
@@ -119,6 +120,8 @@ class Op:
         self.name = name
         self.overload = overload
         """The name of its schema among those that operators of the same name have in torch."""
+        self.overloads = overloads
+        """Further names of schemas that torch has in its place."""
         self.schema = schema
         """The text of the schema; None: it is in the generated module of docstrings."""
         self.family = family

@@ -86,16 +86,17 @@ class OpOverloadPacket:
 
     def overloads(self) -> list[str]:
         """Return the names of the overloads."""
-        has_out = any(each.op.out is not None and each.op.function is each for each in self._functions.values())
-        return [*self._functions, *(["out"] if has_out else [])]
+        return [*self._functions, *(["out"] if any(map(_has_out, self._functions.values())) else [])]
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__"):  # copying asks for some before there is anything to look into
             raise AttributeError(name)
         if name in self._functions:
             return overload(self._functions[name], False)
-        if name == "out" and "out" in self.overloads():
-            return overload(next(iter(self._functions.values())), True)
+        for each in self._functions.values():
+            is_out = _is_out(each.op, name)
+            if name in _names(each.op) and (_has_out(each) or not is_out):
+                return overload(each, is_out)
         raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
 
     def __iter__(self) -> Iterator[str]:
@@ -112,6 +113,24 @@ class OpOverloadPacket:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _found_packet, (self._namespace, self.__name__)
+
+
+def _has_out(function: Any) -> bool:
+    return function.op.out is not None and function.op.function is function
+
+
+def _is_out(op: Op, name: str) -> bool:
+    """Has torch's schema of this name an `out=`? It is called by the word, by a result or by the operator
+    (`sort.values_stable`, `max.dim_max`)."""
+    fields = () if op.results is None else op.results._fields
+    return not {"out", "OutTensor", "OutScalar", op.name, *fields}.isdisjoint(name.split("_"))
+
+
+def _names(op: Op) -> set[str]:
+    """The names of torch's schemas that an operator answers."""
+    own = {op.overload or "default", *op.overloads}
+    words = ["out", *([] if op.results is None else op.results._fields[:1])]
+    return own.union(words, (f"{each}_{word}" for each in own for word in words))
 
 
 class Namespace:
