@@ -25,6 +25,22 @@ from ._base.interchange import from_dlpack, from_numpy, frombuffer
 from ._base.module_names import submodule as _submodule
 from ._base.promotion import can_cast, promote_types, result_type
 from ._base.shapes import broadcast_shapes
+from ._base.small_dtypes import (
+    int1,
+    int2,
+    int3,
+    int4,
+    int5,
+    int6,
+    int7,
+    uint1,
+    uint2,
+    uint3,
+    uint4,
+    uint5,
+    uint6,
+    uint7,
+)
 from ._base.threads import (
     get_num_interop_threads,
     get_num_threads,
@@ -67,6 +83,7 @@ _LAZY_MODULES = (
     "array_api",
     "autograd",
     "backends",
+    "classes",
     "compiler",
     "cpu",
     "cuda",

@@ -27,8 +27,8 @@ __all__ = ["VERSION", "as_torch"]
 VERSION = "2.13.0+opweave"
 _NAME = "torch"
 _PACKAGE = __name__.partition(".")[0]
-_RENAMED = {"_C": "_torch_c"}
-"""Modules whose names opweave has for something else: the compiled module is another one."""
+_RENAMED = {"_C": "_torch_c", "_ops": "_torch_ops"}
+"""Modules whose names opweave has for something else: the compiled module is another one, and so are operators."""
 
 
 def _own_name(fullname: str) -> str:

@@ -20,9 +20,6 @@ _NOT_ONNX = (
     "models are not written as ONNX. Save the state_dict() of the module, and export it where torch is installed"
 )
 _NO_FAKES = "there are no such tensors. Compute shapes with tensors on the device 'meta'"
-_NO_EXTENSIONS = (
-    "libraries are not compiled against torch's C++. Declare operators in YAML and weave them (opweave.weave)"
-)
 _NOT_NESTED = "tensors are rectangular. Use a padded tensor with a mask, or a list of tensors"
 _NOT_QUANTIZED = "models are not converted for quantization. Quantize tensors by opweave.quantize_per_tensor"
 _DATA_DEPENDENT = "sizes that depend on elements are not known on the device 'meta'. Compute with elements"
@@ -30,6 +27,8 @@ _BACKWARD = "derivatives are computed backward. Use opweave.autograd.functional.
 _NO_RPC = "functions are not called in other processes. Use opweave.multiprocessing"
 _NO_PACKAGES = "programs are not packed with their code. Save a state_dict() by opweave.save, and install the code"
 _NO_SAMPLES = "gradients are not computed by sample. Call backward() for each sample, or use opweave.func.jacrev"
+_NOT_MONITORED = "nothing counts what happens in a process. Use opweave.profiler"
+_NO_TESTS = "what torch tests itself with is not part of opweave. Use opweave.testing"
 
 ABSENT: Mapping[str, tuple[str, str]] = {
     "_dynamo.exc": (_NOT_COMPILED, "TensorifyScalarRestartAnalysis TorchDynamoException Unsupported"),
@@ -38,6 +37,7 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "_export": (_NOT_EXPORTED, ""),
     "_export.error": (_NOT_EXPORTED, "InternalError"),
     "_functorch": (_NO_SAMPLES, ""),
+    "_higher_order_ops.utils": (_NOT_COMPILED, "autograd_not_implemented register_fake reenter_make_fx"),
     "_inductor": (_NOT_COMPILED, "aoti_compile_and_package aoti_load_package compile list_mode_options list_options"),
     "_inductor.codecache": (_NOT_COMPILED, "extract_tensor_metadata_for_cache_key"),
     "_inductor.cpu_vec_isa": (_NOT_COMPILED, "pick_vec_isa"),
@@ -183,6 +183,13 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "export.graph_signature": (_NOT_EXPORTED, "InputKind InputSpec OutputKind OutputSpec"),
     "fx.experimental": (_NOT_COMPILED, ""),
     "jit.frontend": (_NOT_COMPILED, "NotSupportedError UnsupportedNodeError"),
+    "monitor": (
+        _NOT_MONITORED,
+        (
+            "Aggregation Event EventHandlerHandle Stat TensorboardEventHandler data_value_t log_event "
+            "register_event_handler unregister_event_handler"
+        ),
+    ),
     "nested": (
         _NOT_NESTED,
         "as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged to_padded_tensor",
@@ -204,11 +211,14 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "onnx.symbolic_opset11": (_NOT_ONNX, "add select squeeze unsqueeze"),
     "onnx.symbolic_opset12": (_NOT_ONNX, "dropout"),
     "package": (_NO_PACKAGES, "Importer PackageExporter PackageImporter"),
-    "utils.mobile_optimizer": (_NOT_COMPILED, "MobileOptimizerType optimize_for_mobile"),
-    "utils.cpp_extension": (
-        _NO_EXTENSIONS,
-        "BuildExtension CUDAExtension CppExtension include_paths library_paths load load_inline",
+    "testing._internal": (_NO_TESTS, ""),
+    "testing._internal.common_device_type": (_NO_TESTS, "dtypes instantiate_device_type_tests ops"),
+    "testing._internal.common_dtype": (_NO_TESTS, "all_types floating_types integral_types"),
+    "testing._internal.common_utils": (
+        _NO_TESTS,
+        "TestCase instantiate_parametrized_tests parametrize run_tests subtest",
     ),
+    "utils.mobile_optimizer": (_NOT_COMPILED, "MobileOptimizerType optimize_for_mobile"),
 }
 """For the name of each module, without that of the package: what its names say, and the names."""
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._C import lib
 from .._dtypes import TABLE, Limits, Row
@@ -119,6 +119,10 @@ class dtype:  # noqa: N801 (PyTorch's name)
             raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
         return next((EXPORTS[name] for name, part in _PARTS.items() if part == self._name), EXPORTS["complex64"])
 
+    def _refuse(self, function: str) -> NoReturn:
+        """Says that no function makes such elements: for dtypes that are no rows of the table."""
+        raise NotImplementedError
+
     @staticmethod
     def resolve(value: Any, function: str) -> dtype:
         """The dtype that a user meant: a dtype, or one of Python's types. `function` is named in the error."""
@@ -127,10 +131,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
         if isinstance(value, type) and value in _OF_PYTHON_TYPES:
             return _OF_PYTHON_TYPES[value]
         if isinstance(value, dtype):
-            raise RuntimeError(
-                f"{function}() cannot make elements of {value!r}, which need a scale and a zero point: quantize a "
-                "float tensor with quantize_per_tensor() or quantize_per_channel()"
-            )
+            value._refuse(function)
         raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
 
 
@@ -186,6 +187,12 @@ class _QuantizedDtype(dtype):
 
     memory: dtype | None
     """None: such elements are smaller than a byte, and nothing computes with them."""
+
+    def _refuse(self, function: str) -> NoReturn:
+        raise RuntimeError(
+            f"{function}() cannot make elements of {self!r}, which need a scale and a zero point: quantize a float "
+            "tensor with quantize_per_tensor() or quantize_per_channel()"
+        )
 
     @property
     def is_signed(self) -> bool:  # type: ignore[override]

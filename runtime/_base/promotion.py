@@ -35,9 +35,14 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
                 f"promote_types(): argument 'type{position}' (position {position}) must be opweave.dtype, not "
                 f"{type_name(value)}"
             )
-    if type1 in QUANTIZED.values() or type2 in QUANTIZED.values():
+    if type(type1) is not dtype or type(type2) is not dtype:  # of elements that the core does not know
         if type1 is type2:
             return type1
+        if not {type1, type2} & {*QUANTIZED.values()}:
+            raise RuntimeError(
+                "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                f"{type1.scalar_name} and {type2.scalar_name}"
+            )
         raise RuntimeError(
             "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, "
             f"offending types: {type1.scalar_name} {type2.scalar_name}"
