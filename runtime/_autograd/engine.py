@@ -359,7 +359,8 @@ def _add(leaf: AccumulateGrad, variable: Any, grad: Any, own: bool) -> None:
     recording = not excluded() & AUTOGRAD
     if leaf.grad is None:
         if recording:
-            leaf.grad = grad if _lies_as(grad, variable) else _copy_as(grad, variable)
+            keeps = _lies_as(grad, variable) and grad._base is None  # writes would go through a view
+            leaf.grad = grad if keeps else _copy_as(grad, variable)
         else:
             keeps = own and storage_uses(grad._h) == 1 and (_lies_as(grad, variable) or _may_lie_otherwise(grad))
             leaf.grad = grad if keeps else _copy_as(grad, variable)

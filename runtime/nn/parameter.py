@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from types import FunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._autograd.grad_mode import no_grad
@@ -111,8 +112,18 @@ class UninitializedTensorMixin:
 
     _ALLOWED = frozenset(
         ("copy_", "is_inference", "is_complex", "is_floating_point", "half", "float", "double", "bfloat16", "char",
-         "short", "int", "long", "cuda", "cpu", "to", "_to_copy", "get_device")
+         "short", "int", "long", "cuda", "cpu", "to", "_to_copy", "get_device", "size")
     )  # fmt: skip
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Methods in Python refuse as operators do, which ask `__torch_function__`."""
+        super().__init_subclass__(**options)
+        for kind in Tensor.__mro__:
+            for name, value in vars(kind).items():
+                is_method = isinstance(value, (FunctionType, MethodDescriptorType)) and not name.startswith("_")
+                is_kept = name in cls._ALLOWED or hasattr(UninitializedTensorMixin, name)
+                if (is_method or name == "__len__") and not is_kept:
+                    setattr(cls, name, _refusing(value))
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Give it a shape, and memory that is not initialized. It is an ordinary parameter or buffer afterwards.
@@ -126,6 +137,15 @@ class UninitializedTensorMixin:
         dtype = tensor._placement[1] if dtype is None else dtype
         tensor.data = empty(shape, device=device, dtype=dtype)
         tensor.__class__ = self._initialized_class
+
+    @property
+    def data(self) -> Any:
+        """A plain tensor without elements, until there is a shape."""
+        return Tensor.as_subclass(Tensor.data.__get__(self), Tensor)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        Tensor.data.__set__(self, value)  # type: ignore[attr-defined]
 
     @property
     def shape(self) -> NoReturn:
@@ -158,16 +178,27 @@ class UninitializedTensorMixin:
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
         if name not in cls._ALLOWED:
-            raise ValueError(
-                f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
-                f"`LazyModule` or explicitly manipulating `{cls.__module__.rpartition('.')[0]}.{cls.__name__}` "
-                "objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before "
-                "calling torch functions"
-            )
+            raise _refusal(cls, func)
         result: Any = disabled(func, types, args, kwargs or {})
         if isinstance(result, Tensor) and not issubclass(type(result), UninitializedTensorMixin):
             return _uninitialized(cls, args[0].requires_grad, result.device, result.dtype)
         return result
+
+
+def _refusal(kind: type, function: Any) -> ValueError:
+    return ValueError(
+        f"Attempted to use an uninitialized parameter in {function}. This error happens when you are using a "
+        f"`LazyModule` or explicitly manipulating `{kind.__module__.rpartition('.')[0]}.{kind.__name__}` objects. When "
+        "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch "
+        "functions"
+    )
+
+
+def _refusing(method: Any) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise _refusal(type(self), method)
+
+    return refuse
 
 
 def _uninitialized(kind: type, requires_grad: bool, device: Any, dtype: Any) -> Any:
@@ -177,7 +208,7 @@ def _uninitialized(kind: type, requires_grad: bool, device: Any, dtype: Any) -> 
 
 def _bare(cls: type, requires_grad: bool, device: Any, dtype: Any) -> Any:
     data: Any = empty(0, device=device, dtype=dtype)
-    result = data.as_subclass(cls).requires_grad_(requires_grad)
+    result = Tensor.requires_grad_(data.as_subclass(cls), requires_grad)
     result._placement = (data.device, data.dtype)
     return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import warnings
 import weakref
 from typing import Any
 
@@ -394,3 +395,15 @@ def test_what_a_kernel_of_a_derivative_refuses_is_forgotten() -> None:
     with ow.no_grad(), pytest.raises(RuntimeError, match="must match the size"):
         node(ow.ones(3))
     assert not lib.error_pending()
+
+
+def test_gradients_with_a_history_are_no_views() -> None:
+    layer = ow.nn.Linear(2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the cycle
+        layer(ow.ones(4, 2)).pow(2).sum().backward(create_graph=True)
+    for parameter in layer.parameters():
+        assert parameter.grad is not None
+        assert not parameter.grad._is_view()
+        assert parameter.grad.grad_fn is not None
+    layer.zero_grad()

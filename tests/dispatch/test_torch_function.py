@@ -274,3 +274,19 @@ def test_tensors_of_torch_take_no_part() -> None:
         opweave.add(opweave.ones(1), Alien())
     with pytest.raises(TypeError, match="nobody answers"):
         alien_add(opweave.ones(1))
+
+
+def test_functions_in_bodies_of_classes_do_not_bind() -> None:
+    class Layer(opweave.nn.Module):
+        act = opweave.relu
+        parts = opweave.split
+
+        def forward(self, x: Any) -> Any:
+            return self.act(x)
+
+    layer, x = Layer(), opweave.tensor([-1.0, 2.0])
+    assert layer(x).tolist() == [0, 2]
+    assert Layer.act is opweave.relu
+    assert [each.tolist() for each in layer.parts(x, 1)] == [[-1], [2]]
+    derived: Any = type("Derived", (Tensor,), {"opposite": Tensor.neg})
+    assert x.as_subclass(derived).opposite().tolist() == [1, -2]
