@@ -1,7 +1,7 @@
 """Modules of torch that have no meaning here: one table of their names and of what each says where it is used.
 
 Programs import them beside what they use, or for a check of types. A name that begins with a capital letter is a class
-without instances, any other a function that raises.
+without instances, one behind `@` a decorator of functions that raise, any other a function that raises.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .refusals import refused_class, refused_function
+from .refusals import refused_class, refused_decorator, refused_function
 
 __all__ = ["ABSENT", "refused_name"]
 
@@ -23,7 +23,6 @@ _NO_FAKES = "there are no such tensors. Compute shapes with tensors on the devic
 _NOT_NESTED = "tensors are rectangular. Use a padded tensor with a mask, or a list of tensors"
 _NOT_QUANTIZED = "models are not converted for quantization. Quantize tensors by opweave.quantize_per_tensor"
 _DATA_DEPENDENT = "sizes that depend on elements are not known on the device 'meta'. Compute with elements"
-_BACKWARD = "derivatives are computed backward. Use opweave.autograd.functional.jvp"
 _NO_RPC = "functions are not called in other processes. Use opweave.multiprocessing"
 _NO_PACKAGES = "programs are not packed with their code. Save a state_dict() by opweave.save, and install the code"
 _NO_SAMPLES = "gradients are not computed by sample. Call backward() for each sample, or use opweave.func.jacrev"
@@ -51,10 +50,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "ao.pruning": (_NOT_QUANTIZED, "BaseSparsifier WeightNormSparsifier get_arg_info_from_tensor_fqn"),
     "ao.quantization.backend_config": (_NOT_QUANTIZED, "BackendConfig get_native_backend_config"),
     "ao.quantization.quantize_fx": (_NOT_QUANTIZED, "convert_fx prepare_fx prepare_qat_fx"),
-    "autograd.forward_ad": (
-        _BACKWARD,
-        "UnpackedDualTensor dual_level enter_dual_level exit_dual_level make_dual set_fwd_grad_enabled unpack_dual",
-    ),
     "distributed._composable": (_ONE_PROCESS, "checkpoint fully_shard replicate"),
     "distributed._functional_collectives": (
         _ONE_PROCESS,
@@ -146,7 +141,7 @@ ABSENT: Mapping[str, tuple[str, str]] = {
             "WorkerInfo get_worker_info init_rpc remote rpc_async rpc_sync shutdown"
         ),
     ),
-    "distributed.rpc.api": (_NO_RPC, "_all_gather"),
+    "distributed.rpc.api": (_NO_RPC, "_all_gather @_require_initialized"),
     "distributed.run": (_ONE_PROCESS, "get_args_parser main run"),
     "distributed.tensor": (
         _ONE_PROCESS,
@@ -229,6 +224,8 @@ def refused_name(package: str, module: str, name: str) -> Any:
     Raises AttributeError if it has none.
     """
     reason, names = ABSENT[module]
+    if f"@{name}" in names.split():
+        return refused_decorator(f"{package}.{module}", name, reason)
     if name not in names.split():
         raise AttributeError(f"module '{package}.{module}' has no attribute {name!r}")
     make = refused_class if name.lstrip("_")[:1].isupper() else refused_function

@@ -30,7 +30,7 @@ MODULES: Mapping[str, str] = {
     "_jit_internal": "jit",
     "_subclasses": "_fake_tensors",
     "_subclasses.fake_tensor": "_fake_tensors",
-    "_tensor_str": "_tensor.printing",
+    "_tensor_str": "_tensor.tensor_str",
     "_torch_c._functorch": "_transforms",
     "_torch_c._nn": "nn.functional",
     "autograd.grad_mode": "_autograd.grad_mode",
@@ -97,7 +97,9 @@ class _Renamed(ModuleType):
 
     def __dir__(self) -> Sequence[str]:
         own = self.__name__.partition(".")[2]
-        return sorted(ABSENT[own][1].split()) if own in ABSENT else dir(import_module(f".{MODULES[own]}", _PACKAGE))
+        if own in ABSENT:
+            return sorted(ABSENT[own][1].replace("@", "").split())
+        return dir(import_module(f".{MODULES[own]}", _PACKAGE))
 
 
 class _Finder:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NoReturn
 
-__all__ = ["refused_class", "refused_function"]
+__all__ = ["refused_class", "refused_decorator", "refused_function"]
 
 
 def refused_function(module: str, name: str, instead: str) -> Callable[..., NoReturn]:
@@ -27,3 +28,13 @@ def refused_class(module: str, name: str, instead: str) -> type:
         raise NotImplementedError(f"{module}.{name} has no instances: {instead}")
 
     return type(name, (), {"__new__": new, "__module__": module, "__doc__": f"A class without instances: {instead}"})
+
+
+def refused_decorator(module: str, name: str, instead: str) -> Callable[..., Any]:
+    """A decorator, whose functions raise NotImplementedError when they are called."""
+    refuse = refused_function(module, name, instead)
+
+    def decorate(function: Any) -> Any:
+        return wraps(function)(lambda *args, **kwargs: refuse()) if callable(function) else refuse()
+
+    return decorate

@@ -65,6 +65,7 @@ _MODULES = {
 }
 _SUBMODULES = {
     "anomaly_mode": ".._autograd.anomaly_mode",
+    "forward_ad": ".forward_ad",
     "function": ".function",
     "functional": ".functional",
     "grad_mode": ".._autograd.grad_mode",
