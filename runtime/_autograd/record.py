@@ -19,7 +19,7 @@ from .._dispatch.composite import run_inplace
 from .._dispatch.dispatcher import redispatch, register
 from .._dispatch.op import INPLACE, OPERATORS, Op
 from .._dispatch.strided_views import become, view_for
-from .._handle import keys, meta, needs_grad, own, packing, set_edge, set_recorder, set_refresh, with_keys
+from .._handle import keys, meta, needs_grad, packing, set_edge, set_recorder, set_refresh, with_keys
 from . import inplace_views, saved_tensors
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph, take_edge
@@ -78,9 +78,8 @@ def attach(kind: type[Node], arguments: Sequence[Any], result: Any) -> Any:
     node = _class_for(kind, result)(edges_of(inputs))
     node.save(*arguments)
     if isinstance(result, (tuple, list)):
-        _attach_all(node, result, inputs)
+        _attach_all(node, result)
     elif _has_history(result):
-        _no_view_of_others(result, inputs)
         part_of_graph(result, node)
         if kind.kept_results:
             node.keep_results((result,))
@@ -131,24 +130,12 @@ def _has_history(result: Any) -> bool:
     return is_differentiable(result.dtype) and not lib.storage_is_inference(lib.storage_of(result._h))
 
 
-def _no_view_of_others(result: Any, inputs: Sequence[Any]) -> None:
-    """A view of what the call has made on its way is a tensor of its own: the node is the whole of its history."""
-    base = result._base
-    if base is None:
-        return
-    for each in inputs:
-        if base is each or base is getattr(each, "_base", None):
-            return
-    own(result)
-
-
-def _attach_all(node: Node, results: Sequence[Any], inputs: Sequence[Any]) -> None:
+def _attach_all(node: Node, results: Sequence[Any]) -> None:
     if node.kept_results:
         node.keep_results(results)
     count = 0
     for number, result in enumerate(results):
         if _has_history(result):
-            _no_view_of_others(result, inputs)
             set_edge(result, (node, number))
             count = number + 1
     node.metas = tuple([meta(result) for result in results[:count]])  # without indices, which have no gradients

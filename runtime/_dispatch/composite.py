@@ -16,6 +16,7 @@ from .._base.finfo import finfo
 from .._base.promotion import common_dtype
 from .._base.tensor_class import Tensor
 from .._C import lib
+from .._handle import own_results
 from .check import check
 from .op import Op
 from .placement import placed
@@ -31,6 +32,7 @@ def run(op: Op, args: Sequence[Any], out: Any) -> Any:
     result: Any = on_device(where, op.body, *values)
     if out is not None:
         return store(op, result, out)
+    own_results(result, values)
     return result if op.results is None or isinstance(result, Tensor) else op.results(result)
 
 

@@ -35,6 +35,12 @@ static PyObject *named(const ow_function *f, PyObject *results) {
     return made;
 }
 
+/* What the body of a composite has returned. */
+static PyObject *of_body(const ow_function *f, PyObject *const *values, PyObject *results) {
+    if (results) ow_own_results(results, values, f->narguments);
+    return named(f, results);
+}
+
 static PyObject *finished(const ow_function *f, ow_call *c, int count, PyObject *const *values, PyObject *out) {
     if (c->mode == OW_INPLACE) return Py_NewRef(values[f->leads]);
     if (c->mode == OW_OUT) return Py_NewRef(out);
@@ -191,11 +197,11 @@ static PyObject *composite_call(const ow_function *f, PyObject *const *values) {
     if (f->fast != Py_None) {
         PyObject *result = fast_call(f, values);
         if (!result) return NULL;
-        if (result != Py_None) return named(f, result);
+        if (result != Py_None) return of_body(f, values, result);
         Py_DECREF(result);
         if (f->differentiable && ow_any_records(values, f->narguments)) return NULL;
     }
-    return is_refused(f, values) ? NULL : named(f, called(f->body, values, f->narguments));
+    return is_refused(f, values) ? NULL : of_body(f, values, called(f->body, values, f->narguments));
 }
 
 /* A factory that Python finishes: its body is given what makes the tensor as well. */

@@ -157,6 +157,10 @@ struct ow_tensor *ow_selected(struct ow_tensor *self, PyObject *index);
 PyObject *ow_recorded_selection(const ow_index_functions *functions, PyObject *self, PyObject *index);
 PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
+/* What a call of these arguments has returned is no view of what it has made on its way (hidden_bases.c). */
+void ow_own_results(PyObject *results, PyObject *const *arguments, int n);
+PyObject *ow_own_results_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
 /* The quick calls that composites name (calls_lists.c). */
 PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n);

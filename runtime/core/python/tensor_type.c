@@ -167,15 +167,6 @@ static PyObject *as_view(PyObject *module, PyObject *const *arguments, Py_ssize_
     return Py_NewRef(arguments[0]);
 }
 
-/* own(tensor): it counts as a view of nothing any longer. */
-static PyObject *own(PyObject *module, PyObject *object) {
-    (void)module;
-    if (!ow_any_tensor(object)) return PyErr_Format(PyExc_TypeError, "own() takes a tensor");
-    Py_CLEAR(((owner *)object)->base);
-    ((owner *)object)->origin = OW_USUAL_VIEW;
-    return Py_NewRef(object);
-}
-
 /* function_view(tensor, several): a user's Function has returned it, with others or alone. */
 static PyObject *function_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
@@ -426,7 +417,7 @@ static PyMethodDef functions[] = {
     {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
     {"multi_view", FAST(multi_view), METH_FASTCALL, "Says whether the views of a tuple count as taken by one call."},
     {"as_view", FAST(as_view), METH_FASTCALL, "Makes a new tensor a view of another."},
-    {"own", own, METH_O, "Makes a tensor a view of nothing any longer."},
+    {"own_results", FAST(ow_own_results_of), METH_FASTCALL, "Makes views of what a call has made tensors of their own."},
     {"function_view", FAST(function_view), METH_FASTCALL, "Says that a user's Function has returned a view, with others or alone."},
     {"alias", ow_alias, METH_O, "The same elements without history."},
     {"apart", FAST(ow_apart), METH_FASTCALL,
