@@ -34,7 +34,7 @@ class TracedModule(ScriptModule):
         for name, parameter in orig._parameters.items():
             self.register_parameter(name, parameter)
         for name, buffer in orig._buffers.items():
-            self.register_buffer(name, buffer, name not in orig._non_persistent_buffers_set)
+            self.register_buffer(name, buffer)  # as in torch, all of them are part of the state
         for name, module in orig._modules.items():
             if module is not None:
                 self.add_module(name, known[module] if module in known else TracedModule(module, known))

@@ -172,6 +172,14 @@ def test_traced_modules_have_parameters_and_the_traced_methods() -> None:
     assert_same(jit.trace(module, example_kwarg_inputs={"x": x})(x), module(x))
 
 
+def test_states_of_traces_have_all_buffers() -> None:
+    module: Any = nn.Linear(2, 2)
+    module.register_buffer("places", ow.arange(2), persistent=False)
+    traced = jit.trace(module, ow.ones(1, 2))
+    assert list(traced.state_dict()) == ["weight", "bias", "places"]
+    assert traced.places is module.places
+
+
 def test_derivatives_of_functions_are_those_of_the_functions() -> None:
     class Double(ow.autograd.Function):
         @staticmethod
