@@ -153,7 +153,7 @@ _LAZY_NAMES = {
     "compile": "compiler",
     "cond": "_branches",
     "while_loop": "_branches",
-    "vmap": "_transforms",
+    "vmap": "_batching.vmap",
     "Future": "futures",
     "ScriptModule": "jit",
     "get_device_module": "_device_modules",

@@ -1,4 +1,4 @@
-"""What programs ask about the tensors that transforms of functions see: here those are tensors like any other."""
+"""What programs ask about the tensors that transforms of functions see."""
 
 from __future__ import annotations
 
@@ -7,38 +7,55 @@ from typing import Any
 from ._base.pytree import flatten as tree_flatten
 from ._base.refusals import refused_function
 from ._base.tensor_class import Tensor
+from ._batching.vmap import vmap
+from ._dispatch.samples import batch_of, level_of, levels
 from .utils._pytree import _broadcast_to_and_flatten, tree_unflatten
 
 __all__ = ["Tensor", "_broadcast_to_and_flatten", "tree_flatten", "tree_unflatten", "vmap"]
 
-_NO_VMAP = "functions are not batched by a transform. Write the batch as a dimension of the tensors"
-_BATCHING = (
+_PARTS_OF_VMAP = (
     "_add_batch_dim", "_maybe_remove_batch_dim", "_process_batched_inputs", "_remove_batch_dim", "_unwrap_batched",
-    "_validate_and_get_batch_size", "get_unwrapped",
+    "_validate_and_get_batch_size",
 )  # fmt: skip
-
-vmap = refused_function("opweave.func", "vmap", _NO_VMAP)
-globals().update({name: refused_function(__name__, name, _NO_VMAP) for name in _BATCHING})
+_NO_PARTS = "the parts of vmap are internal. Call vmap"
+globals().update({name: refused_function(__name__, name, _NO_PARTS) for name in _PARTS_OF_VMAP})
 
 
 def is_batchedtensor(tensor: Any) -> bool:
-    """Return whether a tensor hides a dimension that a function is batched over: False."""
+    """Return whether a tensor stands for a sample of a batch, within `vmap`."""
+    return level_of(tensor) is not None
+
+
+is_functorch_wrapped_tensor = is_batchedtensor
+
+
+def is_gradtrackingtensor(tensor: Any) -> bool:
+    """Return whether a tensor is one of a transform for gradients: False, as graphs are those of autograd."""
     return False
 
 
-is_gradtrackingtensor = is_functorch_wrapped_tensor = is_functionaltensor = is_legacy_batchedtensor = is_batchedtensor
+is_functionaltensor = is_legacy_batchedtensor = is_gradtrackingtensor
+
+
+def get_unwrapped(tensor: Any) -> Any:
+    """Return the batch that a tensor stands for a sample of."""
+    return batch_of(tensor)
+
+
+def maybe_get_bdim(tensor: Any) -> int:
+    """Return the dimension of the batch that a tensor stands for a sample of, which is the first one; -1 of others."""
+    return 0 if is_batchedtensor(tensor) else -1
 
 
 def maybe_get_level(tensor: Any) -> int:
-    """Return the number of the transform that a tensor belongs to: -1, none."""
-    return -1
+    """Return the number of the call of `vmap` that a tensor belongs to, from 1 on; -1 of others."""
+    level = level_of(tensor)
+    return levels().index(level) + 1 if level in levels() else -1
 
 
-maybe_get_bdim = maybe_get_level
-
-
-def maybe_current_level() -> None:
-    """Return the number of the transform that is running: None."""
+def maybe_current_level() -> int | None:
+    """Return the number of the call of `vmap` that is running; None: there is none."""
+    return len(levels()) or None
 
 
 def _get_name(func: Any) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _operators
 from ._base.pytree import flatten
+from ._batching.vmap import vmap as vmap
 from ._tensor.tensor import Tensor
 from .autograd.functional.functional_call import Call
 from .autograd.functional.matrices import unit_gradients
@@ -19,7 +20,7 @@ from .autograd.functional.matrices import unit_gradients
 if TYPE_CHECKING:
     from .nn.utils.stateless import functional_call
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "vjp", "vmap"]
 
 
 def __getattr__(name: str) -> Any:
@@ -27,10 +28,6 @@ def __getattr__(name: str) -> Any:
         from .nn.utils.stateless import functional_call
 
         return functional_call
-    if name == "vmap":
-        from ._transforms import vmap
-
-        return vmap
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -14,6 +14,8 @@ from .compute import Compute
 from .loop import Loop
 from .operator import Extern, Family, Operator
 
+BATCH = "..."
+"""In a signature: any dimensions before a tensor's own."""
 WORDS = ("drop", "join", "keep", "reduce", "refuse", "select", "unify", "view")
 FAMILIES: Mapping[Family, str] = {
     Family.ELEMENTWISE: "unify",
@@ -52,8 +54,10 @@ def _of_indices(operator: Operator, body: Compute) -> str | None:
         found = [{_variable(body, indices[place]) for indices in reads} for place in places]
         single = [next(iter(each)) if len(each) == 1 else None for each in found]
         letters = (each if single.count(each) == 1 else None for each in single)
-        inputs.append(tuple(each or f"{argument.name}_{place}" for place, each in enumerate(letters)))
-    return _signature(tuple(inputs), body.names)
+        own = tuple(each or f"{argument.name}_{place}" for place, each in enumerate(letters))
+        inputs.append((BATCH, *own) if body.is_batched(argument.name) else own)
+    is_batched = any(BATCH in each for each in inputs)
+    return _signature(tuple(inputs), (BATCH, *body.names) if is_batched else body.names)
 
 
 def _variable(body: Compute, index: Expr) -> str | None:

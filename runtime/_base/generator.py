@@ -51,7 +51,7 @@ class Generator:
 
     def __del__(self) -> None:
         address = getattr(self, "_address", 0)
-        if address and self._lender is None:
+        if address and getattr(self, "_lender", None) is None:
             del self._address
             lib.generator_free(address)
 

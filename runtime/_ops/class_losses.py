@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.devices import stands_for_others
 from .._base.dtypes import EXPORTS
 from .losses import reduced_loss
-from .values import has_values, holds
+from .values import holds
 
 __all__ = [
     "check_classes",
@@ -66,13 +67,12 @@ def named_classes(input: Any, target: Any, ignore: int) -> tuple[Any, Any]:
     if input.ndim == 1:
         target = target.reshape(())
     ignored = target == ignore
-    counted = None if holds(~ignored.any(), False) else ~ignored
+    counted = None if holds(~ignored.any(), False, every=True) else ~ignored
     places = target if counted is None else target.masked_fill(ignored, 0)
-    if places.numel() and has_values(places):
-        count = input.size(class_dim(input))
-        lowest, highest = places.amin().item(), places.amax().item()
-        if lowest < 0 or highest >= count:
-            raise IndexError(f"Target {lowest if lowest < 0 else highest} is out of bounds.")
+    outside = (places < 0) | (places >= input.size(class_dim(input)))
+    if holds(outside.any(), False):
+        wrong = "" if stands_for_others(places) else f"{places[outside][0].item()} "
+        raise IndexError(f"Target {wrong}is out of bounds.")
     return places, counted
 
 

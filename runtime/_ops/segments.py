@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
-from .values import has_values, wide
+from .values import has_values, holds, wide
 
 __all__ = ["reduced_segments", "segments_of"]
 
@@ -79,15 +79,15 @@ def segments_of(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any
 
 
 def _check(starts: Any, lengths: Any, size: int, name: str, unsafe: bool) -> None:
-    if lengths.numel() and lengths.amin().item() < 0:
+    if holds((lengths < 0).any(), False):
         what = "lengths contains" if name == "lengths" else "segment_reduce(): a difference of offsets is a"
         raise RuntimeError(f"{what} negative value!")
-    if name == "lengths" and not unsafe and (lengths.sum(-1) != size).any().item():
+    if name == "lengths" and not unsafe and holds((lengths.sum(-1) != size).any(), False):
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
             "!unsafe."
         )
-    if lengths.numel() and (starts.amin().item() < 0 or (starts + lengths).amax().item() > size):
+    if holds(((starts < 0) | (starts + lengths > size)).any(), False):
         raise RuntimeError(f"segment_reduce(): segments reach beyond the {size} positions along axis, by their {name}")
 
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.devices import has_values as has_values
+from .._base.devices import stands_for_others
 from .._base.dtypes import EXPORTS
 from .._base.finfo import number_of_computation as number_of_computation
 from .._C import lib
+from .._dispatch.ops import ops
 
 __all__ = [
     "check_values",
@@ -24,9 +26,17 @@ __all__ = [
 _NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 
 
-def holds(condition: Any, unknown: bool) -> bool:
-    """Return the truth of a tensor with one element; `unknown` where it has no value."""
-    return bool(condition) if has_values(condition) else unknown
+def holds(condition: Any, unknown: bool, every: bool | None = None) -> bool:
+    """Return the truth of a tensor with one element; `unknown` where it has no value.
+
+    Where it stands for the samples of a batch, it is true if it is for every one, or if it is for any: as `every` says,
+    or else `unknown`, so that what raises for a sample does for the batch.
+    """
+    if not has_values(condition):
+        return unknown
+    if stands_for_others(condition):
+        return bool(ops.truth(condition, unknown if every is None else every))
+    return bool(condition)
 
 
 def elements_of_storage(tensor: Any) -> int:

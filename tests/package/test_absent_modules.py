@@ -95,6 +95,3 @@ def test_questions_of_transforms_and_compilers() -> None:
     assert shapes.guard_or_false(3 > 2) is True
     assert shapes.free_symbols(x) == set()
     assert not isinstance(x, opweave._dynamo.OptimizedModule)
-    for vmap in (opweave.vmap, opweave.func.vmap):
-        with pytest.raises(NotImplementedError, match=r"opweave.func.vmap\(\) does not exist: .* Write the batch"):
-            vmap(len)

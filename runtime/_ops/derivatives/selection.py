@@ -46,7 +46,8 @@ def equal_backward(grad: Any, input: Any, value: Any) -> Any:
     if grad is None:
         return None
     if holds(value != value, False):
-        return grad * (input != input) / (input != input).sum()
+        equal = ops.where(value != value, input != input, input == value)
+        return grad * equal / equal.sum()
     return share_extremum(grad, value, input, None, False)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._base.devices import stands_for_others
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
 from ..._base.shapes import common_shape
 from ..._handle import needs_grad
-from ..values import has_values
+from ..values import holds
 
 __all__ = [
     "batches_of_one_shape",
@@ -144,8 +145,10 @@ _NOT_FINITE = "The algorithm failed to converge because the input matrix contain
 def raise_failure(function: str, kind: str, info: Any, single: bool) -> None:
     """Raise what LAPACK's codes `info` mean, for the first matrix whose code is not zero. `kind` is what failed, and
     `single` says that `info` is about one matrix rather than a batch."""
-    if not has_values(info) or not (info.any() if info.ndim else info.item()):
+    if not holds(info.any(), False):
         return
+    if stands_for_others(info):
+        raise LinAlgError(f"{function}: a matrix of the batch has no result. Call it with the batch to see which one")
     codes = info.flatten().tolist()
     index = next(index for index, code in enumerate(codes) if code)
     where = "" if single else f": (Batch element {index})"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.allocation import allocate_strided
-from ..._base.shapes import packed_strides
+from ..._base.types import contiguous_format
 from ...return_types import named_results
 from .checks import (
     batches_of_one_shape,
@@ -43,9 +42,7 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 def column_major(tensor: Any) -> Any:
     """Return a copy whose matrices are stored column by column."""
-    ndim = tensor.ndim
-    strides = packed_strides(tensor.shape, (*range(ndim - 2), ndim - 1, ndim - 2))
-    return allocate_strided(tensor.shape, strides, tensor.dtype).copy_(tensor)
+    return tensor.mT.clone(memory_format=contiguous_format).mT
 
 
 # ---- LU -----------------------------------------------------------------------------------------------------

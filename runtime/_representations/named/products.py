@@ -1,8 +1,9 @@
 """The names of results whose dimensions a signature names, as `(n?,k),(k,m?)->(n?,m?)`.
 
 It names the last dimensions of each tensor; those with a question mark are left out of tensors that have too few.
-Dimensions before them are matched from the right. Two tensors that have dimensions which the result does not have are
-multiplied, and those that both share with the result are batches; other tensors are added to the product.
+Dimensions before them, for which a signature may have three dots, are matched from the right. Two tensors that have
+dimensions which the result does not have are multiplied, and those that both share with the result are batches; other
+tensors are added to the product.
 """
 
 from __future__ import annotations
@@ -99,4 +100,4 @@ def _parsed(signature: str) -> tuple[tuple[Letters, ...], Letters]:
 
 
 def _letters(group: str) -> Letters:
-    return tuple(each for each in group.split(",") if each)
+    return tuple(each for each in group.split(",") if each not in ("", "..."))

@@ -11,6 +11,7 @@ from typing import Any
 from ..._autograd.backward_api import grad
 from ..._autograd.grad_mode import enable_grad, is_grad_enabled
 from ..._base.pytree import Structure, flatten
+from ..._dispatch.samples import alias_of, is_recorded
 from ..._tensor.tensor import Tensor
 
 __all__ = ["Call"]
@@ -117,11 +118,11 @@ class Call:
 
     @cached_property
     def _connected(self) -> bool:
-        """True if a result depends on tensors with gradients other than the variables."""
-        return any(self._depends_on_others(tensor) for tensor in flatten(self.result)[0])
+        """True if a result depends on tensors with gradients other than the variables, or, as a sample, may."""
+        return is_recorded() or any(self._depends_on_others(tensor) for tensor in flatten(self.result)[0])
 
     def _without_variables(self, tensor: Tensor) -> Tensor:
-        return tensor if self._depends_on_others(tensor) else tensor.detach()
+        return tensor if self._depends_on_others(tensor) else alias_of(tensor)
 
     def _depends_on_others(self, tensor: Any) -> bool:
         """True if the history of a tensor contains a leaf of the caller's."""
@@ -168,7 +169,7 @@ def _variable(value: Any) -> Tensor:
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
     if value.requires_grad:
         return value.view_as(value)
-    variable = value.detach().requires_grad_()
+    variable: Tensor = alias_of(value).requires_grad_()
     address = id(variable)
     _variables[address] = weakref.ref(variable, lambda _: _variables.pop(address, None))
     return variable

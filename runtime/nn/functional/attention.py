@@ -156,7 +156,7 @@ class _Plan:
         weights = scores.softmax(-1)
         # Rows in which none counts are undefined throughout, so that one column says which they are.
         undefined = weights.detach()[..., :1].isnan()
-        if holds(undefined.any(), True):
+        if holds(undefined.any(), True, every=False):
             nothing = undefined & (scores.detach().amax(-1, keepdim=True) == float("-inf"))
             weights = weights.masked_fill(nothing, 0)
         return weights

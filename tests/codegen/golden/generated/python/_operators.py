@@ -71,7 +71,7 @@ _operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau',
 _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input', 'Tensor'), ('tau', 'Tensor'), ), 2, out='cast', body=_linalg_householder_product_body)
 _operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True)
 _operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
-_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True, naming='(y,x)->(y,x)')
+_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True, naming='(...,y,x)->(...,y,x)')
 _operators.define(23, 'halves', 'elementwise', 'ttttn', (('input', 'Tensor'), ('other', 'Tensor'), ('left', 'Tensor'), ('right', 'Tensor'), ('bias', 'Scalar', 0), ), 4, out='cast', method=True, function=True, results=('total', 'larger'), differentiable=True, naming='unify')
 _operators.define(24, 'moments_of', 'fold', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, results=('mean', 'highest'), differentiable=True, naming='reduce')
 _operators.define(25, 'smooth', 'fold', 'ttdn', (('input', 'Tensor'), ('keep', 'Tensor'), ('dim', 'int'), ('weight', 'float', 0.5), ), 3, out='cast', method=True, function=True, differentiable=True, naming='reduce')

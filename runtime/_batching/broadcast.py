@@ -1,0 +1,57 @@
+"""Operators whose tensors have dimensions of their own, and before these any dimensions of batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .call import Call
+from .loop import for_each
+
+_BATCH = "..."
+
+
+def leading(call: Call) -> Any:
+    """Expressions over indices: a tensor whose signature has three dots may have any dimensions before its own. Where
+    others are samples, the batch becomes a part of a dimension that all tensors and the result have."""
+    assert call.op.naming is not None
+    inputs, _, result = call.op.naming.partition("->")
+    tensors = [place for place, types in enumerate(call.op.types) if types.startswith("Tensor")]
+    letters = dict(zip(tensors, map(_letters, inputs.split("),(")), strict=True))
+    samples = {place for place in tensors if call.is_sample(call.args[place])}
+    if all(_BATCH in letters[place] for place in samples):
+        return _broadcast(call, letters)
+    return _within_a_dimension(call, {k: v for k, v in letters.items() if call.args[k] is not None}, _letters(result))
+
+
+def _broadcast(call: Call, letters: dict[int, list[str]]) -> Any:
+    leading = {place: call.args[place].ndim - len(own) + 1 for place, own in letters.items() if _BATCH in own}
+    most = max(leading.values())
+    values = list(call.args)
+    for place, count in leading.items():
+        values[place] = call.aligned(values[place], values[place].ndim + most - count)
+    return call.run_new(values)
+
+
+def _within_a_dimension(call: Call, letters: dict[int, list[str]], result: list[str]) -> Any:
+    common = [each for each in result if each != _BATCH and all(each in own for own in letters.values())]
+    is_sized = any(name.endswith("_shape") for name in call.op.names)
+    if not common or is_sized or isinstance(call.inferred(), tuple):
+        return for_each(call)
+    values = list(call.args)
+    for place, own in letters.items():
+        dim = values[place].ndim + own.index(common[0]) - len(own)
+        values[place] = call.whole(values[place]).movedim(0, dim).flatten(dim, dim + 1)
+    computed = call.run_new(values)
+    dim = result.index(common[0]) - len(result)
+    size = computed.size(dim) // max(call.level.size, 1)
+    return computed.unflatten(dim, (call.level.size, size)).movedim(dim - 1, 0)
+
+
+def _letters(group: str) -> list[str]:
+    """The letters of a tensor in a signature."""
+    return [each for each in group.strip("()").split(",") if each]
+
+
+def whole(call: Call) -> Any:
+    """Operators whose tensors have the same dimensions of batches."""
+    return call.run_new([call.whole(value) for value in call.args])

@@ -1,0 +1,119 @@
+"""A call of an operator with tensors that stand for samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _operators as ops
+from .._base.tensor_class import Tensor
+from .._dispatch.dispatcher import call as dispatch
+from .._dispatch.infer import infer
+from .._dispatch.op import INPLACE, NEW, Op
+from .._dispatch.samples import Level, batch_of, level_of
+
+
+class Call:
+    """A call whose tensors of one level are samples. Its rules run outside that level, where they are batches.
+
+    Attributes:
+        op: the operator.
+        args: its arguments, as the caller gave them.
+        level: the innermost call of `vmap`.
+        mode: whether the result is new or overwrites the target.
+    """
+
+    __slots__ = ("args", "level", "mode", "op")
+
+    def __init__(self, op: Op, args: Sequence[Any], level: Level, mode: int) -> None:
+        self.op, self.args, self.level, self.mode = op, list(args), level, mode
+
+    # ---- arguments ----
+
+    def argument(self, name: str) -> Any:
+        return self.args[self.op.names.index(name)]
+
+    @property
+    def target(self) -> Any:
+        """The tensor that the method is called of."""
+        return self.args[self.op.target]
+
+    def is_sample(self, value: Any) -> bool:
+        return level_of(value) is self.level
+
+    def tensors(self) -> list[Any]:
+        """All tensors, those of lists among them."""
+        return [*tensors_in(self.args)]
+
+    @property
+    def ndim(self) -> int:
+        """The most dimensions of its tensors."""
+        return max(int(each.ndim) for each in self.tensors())
+
+    # ---- their batches ----
+
+    def batch(self, value: Any) -> Any:
+        """The batch of a sample; any other value itself."""
+        return batch_of(value) if self.is_sample(value) else value
+
+    def aligned(self, value: Any, ndim: int) -> Any:
+        """The batch of a sample, with dimensions of size 1 after the first one until a sample has `ndim`. Other tensors
+        are broadcast with it as they are."""
+        if not self.is_sample(value):
+            return value
+        batch = batch_of(value)
+        missing = ndim - value.ndim
+        return batch if missing <= 0 else batch.reshape((batch.shape[0], *[1] * missing, *batch.shape[1:]))
+
+    def whole(self, value: Any, ndim: int | None = None) -> Any:
+        """The batch of a sample; a batch of equal samples of any other tensor."""
+        if not isinstance(value, Tensor):
+            return value
+        ndim = value.ndim if ndim is None else ndim
+        if self.is_sample(value):
+            return self.aligned(value, ndim)
+        missing = [1] * (ndim - value.ndim)
+        return value.reshape((1, *missing, *value.shape)).expand((self.level.size, *missing, *value.shape))
+
+    # ---- calls ----
+
+    def run(self, values: Sequence[Any]) -> Any:
+        """The operator with batches."""
+        return dispatch(self.op, values, None, self.mode)
+
+    def run_new(self, values: Sequence[Any]) -> Any:
+        """The same for a new result, which is copied to the batch of the target where the call is in place."""
+        result = dispatch(self.op, values)
+        return self.batch(self.target).copy_(result) if self.is_inplace else result
+
+    def inferred(self) -> Any:
+        """What the call of a sample gives, without its elements. Raises the errors of the call."""
+        return infer(self.op, [_described(value) for value in self.args], None, NEW)
+
+    @property
+    def is_inplace(self) -> bool:
+        return self.mode == INPLACE
+
+
+def _described(value: Any) -> Any:
+    """A tensor without memory in the place of another one, as samples are; with the same strides."""
+    if isinstance(value, (list, tuple)):
+        return [_described(each) for each in value]
+    if not isinstance(value, Tensor) or level_of(value) is not None:
+        return value
+    return ops.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+
+
+def tensors_in(values: Sequence[Any]) -> list[Any]:
+    """The tensors among values, and in lists of them."""
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += tensors_in(value)
+    return found
+
+
+Rule = Callable[[Call], Any]
+"""What a call gives, as batches. In place it writes to the batch of the target; the result does not matter."""

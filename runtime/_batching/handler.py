@@ -1,0 +1,55 @@
+"""The handler of the key `batched`: calls with samples become calls with batches, outside the innermost level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from .. import _operators
+from .._autograd.grad_mode import AUTOGRAD
+from .._base.pytree import tree_map
+from .._base.tensor_class import Tensor
+from .._dispatch.dispatcher import redispatch, register
+from .._dispatch.op import INPLACE, Op
+from .._dispatch.samples import KEY, Level, level_of, levels, sample_of, within
+from .._handle import excluded, with_keys
+from .call import Call, tensors_in
+from .random import drawn
+from .rules import COMPOSITES, results
+
+
+def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    active = levels()
+    tensors = tensors_in([*args, out])
+    if any(level is not None and level not in active for level in map(level_of, tensors)):
+        raise RuntimeError(
+            f"{op.name}(): a tensor that stood for a sample within vmap() is used after that call has ended. Return"
+            " what is needed from the function"
+        )
+    *outer, level = active
+    draws = op.family == "random" or "generator" in op.names
+    if not draws and not any(level_of(each) is level for each in tensors):
+        return within(tuple(outer), redispatch, op, args, out, mode, below="autograd")
+    go_on = partial(_answer, tuple(outer), Call(op, args, level, mode), draws, out)
+    if excluded() & AUTOGRAD and any(each.requires_grad for each in tensors):
+        # The call of samples is recorded further up; that of their batches is another one.
+        return with_keys(AUTOGRAD, 0, go_on)
+    return go_on()
+
+
+def _answer(outer: tuple[Level, ...], call: Call, draws: bool, out: Any) -> Any:
+    op, level = call.op, call.level
+    if draws:
+        return within(outer, drawn, call)
+    if out is not None:
+        raise RuntimeError(f"Batching rule not implemented for aten::{op.name}.out; samples are not written to `out`")
+    result = within(outer, results, call)
+    if call.mode == INPLACE or op.is_inplace:
+        return call.target
+    return tree_map(lambda each: sample_of(each, level) if isinstance(each, Tensor) else each, result)
+
+
+register(KEY, handle, composites=False)
+for _name in COMPOSITES:
+    register(KEY, handle, getattr(_operators, _name).op)

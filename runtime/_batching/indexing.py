@@ -1,0 +1,132 @@
+"""Operators that index by tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.dtypes import EXPORTS
+from .._dispatch.ops import ops
+from .call import Call
+from .dims import moved
+from .loop import for_each
+
+_MASKS = (EXPORTS["bool"], EXPORTS["uint8"])
+
+
+def at_same_places(call: Call) -> Any:
+    """Operators of a dimension and an index of as many dimensions as the tensor: gather, scatter and its kind."""
+    ndim = max(call.target.ndim, 1)
+    dim = moved(call, call.argument("dim"), call.target.ndim)
+    values = [call.whole(value, ndim) for value in call.args]
+    values[call.op.names.index("dim")] = dim
+    for place, value in enumerate(call.args):
+        if (
+            place != call.op.target
+            and call.op.types[place].startswith("Tensor|Scalar")
+            and not getattr(value, "ndim", 1)
+        ):
+            values[place] = call.batch(value)
+    result = call.run_new(values)
+    return result if call.target.ndim else result.flatten(0)[: result.shape[0]]
+
+
+def selected(call: Call) -> Any:
+    """`index_select`."""
+    index = call.argument("index")
+    dim = moved(call, call.argument("dim"), call.target.ndim)
+    if not call.is_sample(index) and call.target.ndim:
+        return call.run_new([call.batch(call.target), dim, index])
+    if not call.target.ndim or index.ndim > 1:
+        return for_each(call)
+    batch, index = call.whole(call.target), call.aligned(index, 1)
+    shape = [index.shape[0], *[1] * (batch.ndim - 1)]
+    shape[dim] = index.shape[1]
+    return batch.gather(dim, index.reshape(shape).expand((*batch.shape[:dim], index.shape[1], *batch.shape[dim + 1 :])))
+
+
+def written_along(call: Call) -> Any:
+    """`index_add`, `index_copy`, `index_fill` and `index_reduce`, of an index that all samples share."""
+    if call.is_sample(call.argument("index")) or not call.target.ndim:
+        return for_each(call)
+    values = [call.args[0], moved(call, call.argument("dim"), call.target.ndim), *call.args[2:]]
+    if "value" in call.op.names and call.is_sample(call.argument("value")):
+        return for_each(call)
+    return call.run_new(
+        [
+            call.whole(value) if name in ("self", "input", "source") else value
+            for name, value in zip(call.op.names, values, strict=True)
+        ]
+    )
+
+
+def taken(call: Call) -> Any:
+    index = call.argument("index")
+    if not call.is_sample(call.target):
+        return call.run_new([call.target, call.batch(index)])
+    whole = call.whole(index)
+    return call.batch(call.target).flatten(1).gather(1, whole.flatten(1)).reshape(whole.shape)
+
+
+def index(call: Call) -> Any:
+    """`x[i, j]`."""
+    target, indices = call.args
+    places = _Places(call, indices)
+    result = ops.index(call.whole(target), places.of_batch)
+    return result.permute(places.order(result.ndim)) if places.is_apart else result
+
+
+def index_put(call: Call) -> Any:
+    """`x[i, j] = values`, in place."""
+    target, indices, values, accumulate = call.args
+    places = _Places(call, indices)
+    whole = call.aligned(values, places.result_ndim(target))
+    if places.is_apart:
+        whole = call.whole(values, places.result_ndim(target)).permute(places.inverse(target))
+    ops._index_put_(call.batch(target), places.of_batch, whole, accumulate)
+
+
+class _Places:
+    """Indices into a batch, in place of those into samples: the first one is the sample itself."""
+
+    def __init__(self, call: Call, indices: Any) -> None:
+        self._indices = list(indices)
+        if any(each is not None and each.dtype in _MASKS for each in self._indices):
+            self._indices = _positions(call, self._indices)
+        given = [each for each in self._indices if each is not None]
+        self._ndim = max((each.ndim for each in given), default=0)
+        samples = ops.arange(call.level.size).reshape((-1, *[1] * self._ndim))
+        self.of_batch = [samples, *(each if each is None else call.aligned(each, self._ndim) for each in self._indices)]
+        at = [place for place, each in enumerate(self._indices) if each is not None]
+        self._start = at[0]
+        adjacent = at == list(range(at[0], at[-1] + 1))
+        self.is_apart = adjacent and at[0] > 0
+        """The dimensions of the indices come first in the result of a batch, and not in that of a sample."""
+
+    def order(self, ndim: int) -> list[int]:
+        """The dimensions of the result of a batch, in the order of those of samples."""
+        found = list(range(ndim))
+        indexed, others = found[1 : 1 + self._ndim], found[1 + self._ndim :]
+        return [0, *others[: self._start], *indexed, *others[self._start :]]
+
+    def result_ndim(self, target: Any) -> int:
+        return int(target.ndim) - sum(each is not None for each in self._indices) + self._ndim
+
+    def inverse(self, target: Any) -> list[int]:
+        order = self.order(self.result_ndim(target) + 1)
+        return [order.index(dim) for dim in range(len(order))]
+
+
+def _positions(call: Call, indices: list[Any]) -> list[Any]:
+    """Masks as the positions of their true elements."""
+    found: list[Any] = []
+    for each in indices:
+        if each is None or each.dtype not in _MASKS:
+            found.append(each)
+        elif call.is_sample(each):
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
+                "indexing with a boolean mask."
+            )
+        else:
+            found += each.nonzero(as_tuple=True)
+    return found

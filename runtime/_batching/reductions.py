@@ -1,0 +1,55 @@
+"""Operators along dimensions: reductions, scans, rows, and others that keep the rest as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.tensor_class import Tensor
+from .call import Call
+from .dims import with_moved
+from .loop import for_each
+
+_OF_ALL_ROWS = ("weight", "bias")
+
+
+def along(call: Call) -> Any:
+    """Operators along dimensions that they name."""
+    ndim = max(call.ndim, 1)
+    values = [
+        call.aligned(value, ndim) if isinstance(value, Tensor) else value for value in with_moved(call, call.ndim)
+    ]
+    result = call.run_new(values)
+    if call.ndim:
+        return result
+    return _each(result, lambda batch: batch.select(1, 0) if batch.ndim > 1 else batch)
+
+
+def reduce(call: Call) -> Any:
+    """Operators that reduce dimensions, or all."""
+    place = call.op.names.index("dim")
+    if call.args[place] is not None and call.args[place] != []:
+        return along(call)
+    ndim, keepdim = call.ndim, call.argument("keepdim")
+    values = [call.aligned(value, ndim) for value in call.args]
+    values[call.op.target] = values[call.op.target].flatten(1) if ndim else values[call.op.target].unsqueeze(1)
+    values[place] = 1 if call.op.types[place].startswith("int?") else [1]
+    values[call.op.names.index("keepdim")] = False
+    result = call.run_new(values)
+    if keepdim:
+        result = _each(result, lambda batch: batch.reshape((batch.shape[0], *[1] * ndim)))
+    return result[0] if call.op.gives_first_alone(call.args) else result
+
+
+def rows(call: Call) -> Any:
+    """Rows of several tensors, which are broadcast together. A weight is that of all rows."""
+    if any(call.is_sample(value) for name, value in zip(call.op.names, call.args, strict=True) if name in _OF_ALL_ROWS):
+        return for_each(call)
+    place = call.op.names.index("dim")
+    if call.args[place] is None or call.args[place] == []:
+        every = list(range(max(call.ndim, 1)))
+        return along(Call(call.op, [*call.args[:place], every, *call.args[place + 1 :]], call.level, call.mode))
+    return along(call)
+
+
+def _each(result: Any, change: Any) -> Any:
+    return tuple(map(change, result)) if isinstance(result, (tuple, list)) else change(result)

@@ -1,0 +1,106 @@
+"""The calls of `vmap` that a thread is within, and the tensors that stand for samples of their batches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._base.devices import device_of, number_of
+from .._base.handles import shape_of, strides_of
+from .._base.tensor_class import Tensor
+from .._C import lib
+from .._handle import describe, payload, with_keys
+from .dispatcher import bit_of, new_key
+from .modes import include_key
+
+KEY = "batched"
+
+new_key(KEY, after="autograd")
+_BIT = bit_of(KEY)
+
+_Result = TypeVar("_Result")
+
+
+class Level:
+    """One call of `vmap`.
+
+    Attributes:
+        size: that of its batch.
+        randomness: what calls that draw random numbers do: `error`, `different` or `same`.
+        is_recorded: whether its batches have a graph, which samples do not show.
+    """
+
+    __slots__ = ("is_recorded", "randomness", "size")
+
+    def __init__(self, size: int, randomness: str, is_recorded: bool) -> None:
+        self.size, self.randomness, self.is_recorded = size, randomness, is_recorded
+
+
+class _Batch:
+    """The payload of a tensor that stands for a sample."""
+
+    __slots__ = ("level", "value")
+
+    def __init__(self, value: Any, level: Level) -> None:
+        self.value = value
+        self.level = level
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.levels: tuple[Level, ...] = ()
+
+
+_state = _State()
+
+
+def levels() -> tuple[Level, ...]:
+    """The calls of this thread that are running, from the outermost on."""
+    return _state.levels
+
+
+def is_recorded() -> bool:
+    """Return whether batches of calls that this thread is within have a graph."""
+    return any(level.is_recorded for level in _state.levels)
+
+
+def alias_of(tensor: Any) -> Any:
+    """Another tensor without a graph, which stands for a sample of the same batch if this one does."""
+    return with_keys(0, _BIT, tensor.detach)
+
+
+def _enter(active: tuple[Level, ...]) -> None:
+    _state.levels = active
+    include_key(KEY, bool(active))
+
+
+def within(active: tuple[Level, ...], function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
+    """The result of a function that is called within these calls, and no others."""
+    before = _state.levels
+    _enter(active)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _enter(before)
+
+
+def sample_of(batch: Any, level: Level) -> Any:
+    """A tensor that stands for a sample of a batch, whose first dimension is that of the batch."""
+    handle = batch._h
+    sizes, strides = tuple(shape_of(handle)), tuple(strides_of(handle))
+    where = number_of(device_of(batch))
+    return describe(lib.dtype(handle), sizes[1:], strides[1:], 0, where, _BIT, _Batch(batch, level))
+
+
+def level_of(value: Any) -> Level | None:
+    """The call of `vmap` for which a tensor stands for a sample; None: it is any other value."""
+    if not isinstance(value, Tensor) or not lib.keys(value._h) & _BIT:
+        return None
+    level: Level = payload(value).level
+    return level
+
+
+def batch_of(sample: Any) -> Any:
+    """The batch that a tensor stands for a sample of."""
+    return payload(sample).value
