@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _operators
 from ._base.pytree import flatten
+from ._batching.call import NotBatchedError
 from ._batching.vmap import vmap as vmap
 from ._tensor.tensor import Tensor
 from .autograd.functional.functional_call import Call
@@ -106,13 +107,13 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `func`, by one backward for each element of what `func` returns.
+    """The function that gives the Jacobian of `func`: a backward of all elements of what `func` returns at once.
 
     A Jacobian has the shape of the output followed by that of the argument. There is one in the place of each tensor
     that `func` returns; for a tuple `argnums`, and for nested arguments, a tuple or nest of them.
 
     * `argnums`, `has_aux`: as of `grad`.
-    * `chunk_size`: how many rows torch computes at once; here they are computed one by one in any case.
+    * `chunk_size`: the most rows that are computed at once; None: all.
 
     Raises ValueError for a `chunk_size` below one. The function raises RuntimeError for complex tensors, and where
     `func` returns what is no tensor or has no such argument.
@@ -126,7 +127,7 @@ def jacrev(
         call = Call(func, args, {}, argnums, has_aux, "vjp(f, *primals)")
         outputs, structure = call.outputs()
         _refuse_complex(outputs, "outputs")
-        rows = structure.unflatten(call.by_variables(_rows(call, output)) for output in outputs)
+        rows = structure.unflatten(call.by_variables(_rows(call, output, chunk_size)) for output in outputs)
         return (rows, call.aux) if has_aux else rows
 
     return jacobian
@@ -145,13 +146,17 @@ def _refuse_complex(values: Sequence[Any], which: str) -> None:
             )
 
 
-def _rows(call: Call, output: Tensor) -> list[Any]:
+def _rows(call: Call, output: Tensor, chunk_size: int | None) -> list[Any]:
     """The Jacobians of an output by all variables."""
     [cotangents] = unit_gradients((output,), [output.numel()])
-    rows = [call.gradients([output], [cotangent]) for cotangent in cotangents]
-    if not rows:
+    if not len(cotangents):
         return [variable.new_zeros(output.shape + variable.shape) for variable in call.variables]
-    return [
-        _operators.stack(of_variable).view(output.shape + variable.shape)
-        for of_variable, variable in zip(zip(*rows, strict=True), call.variables, strict=True)
-    ]
+
+    def row(cotangent: Any) -> list[Any]:
+        return call.gradients([output], [cotangent])
+
+    try:
+        rows = vmap(row, chunk_size=chunk_size)(cotangents)
+    except NotBatchedError:  # a formula reads elements of gradients
+        rows = [_operators.stack(each) for each in zip(*map(row, cotangents), strict=True)]
+    return [each.view(output.shape + variable.shape) for each, variable in zip(rows, call.variables, strict=True)]

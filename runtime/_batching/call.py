@@ -13,6 +13,10 @@ from .._dispatch.op import INPLACE, NEW, Op
 from .._dispatch.samples import Level, batch_of, level_of
 
 
+class NotBatchedError(RuntimeError):
+    """A call that no batch can have: it reads elements, or its result depends on them or on the order of samples."""
+
+
 class Call:
     """A call whose tensors of one level are samples. Its rules run outside that level, where they are batches.
 

@@ -9,7 +9,7 @@ from .. import _operators as ops
 from .._base.dtypes import EXPORTS
 from .._base.promotion import promote_types, result_type
 from .._base.tensor_class import Tensor
-from .call import Call
+from .call import Call, NotBatchedError
 
 _BOOL = EXPORTS["bool"]
 
@@ -34,7 +34,7 @@ def refuse_smaller_target(call: Call) -> None:
         name = next(
             n for n, v in zip(call.op.names, call.args, strict=True) if v is not call.target and call.is_sample(v)
         )
-        raise RuntimeError(
+        raise NotBatchedError(
             f"vmap: {call.op.name.rstrip('_')}_(self, *extra_args) in place is not possible because `{name}` is "
             "batched and `self` is not: all samples would overwrite the same memory. Make the tensor that is written "
             "to within the function, of a batched one (x.new_zeros(size)), or call the operator that gives a new result"

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _operators
 from .._autograd.grad_mode import AUTOGRAD
+from .._base.keys import KEY_BITS
 from .._base.pytree import tree_map
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import redispatch, register
@@ -17,6 +18,8 @@ from .._handle import excluded, with_keys
 from .call import Call, tensors_in
 from .random import drawn
 from .rules import COMPOSITES, results
+
+_RECORDING = KEY_BITS["recording"]
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -32,10 +35,8 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if not draws and not any(level_of(each) is level for each in tensors):
         return within(tuple(outer), redispatch, op, args, out, mode, below="autograd")
     go_on = partial(_answer, tuple(outer), Call(op, args, level, mode), draws, out)
-    if excluded() & AUTOGRAD and any(each.requires_grad for each in tensors):
-        # The call of samples is recorded further up; that of their batches is another one.
-        return with_keys(AUTOGRAD, 0, go_on)
-    return go_on()
+    # Where the call of samples is recorded further up, that of their batches is another one.
+    return with_keys(AUTOGRAD, 0, go_on) if excluded() & (AUTOGRAD | _RECORDING) == AUTOGRAD else go_on()
 
 
 def _answer(outer: tuple[Level, ...], call: Call, draws: bool, out: Any) -> Any:

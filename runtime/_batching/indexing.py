@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
-from .call import Call
+from .call import Call, NotBatchedError
 from .dims import moved
 from .loop import for_each
 
@@ -123,7 +123,7 @@ def _positions(call: Call, indices: list[Any]) -> list[Any]:
         if each is None or each.dtype not in _MASKS:
             found.append(each)
         elif call.is_sample(each):
-            raise RuntimeError(
+            raise NotBatchedError(
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
                 "indexing with a boolean mask."
             )

@@ -8,14 +8,14 @@ from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import INPLACE
 from .._dispatch.samples import sample_of
-from .call import Call
+from .call import Call, NotBatchedError
 from .loop import each_sample
 
 
 def drawn(call: Call) -> Any:
     """What a call that draws random numbers gives, as a sample or for all."""
     if call.level.randomness == "error":
-        raise RuntimeError(
+        raise NotBatchedError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
             "randomness flags on vmap or perform the randomness operation out of vmap"
         )
@@ -30,7 +30,7 @@ def _filled(call: Call) -> Any:
     if call.level.randomness == "same":
         return _filled_alike(call)
     if not call.is_sample(call.target):
-        raise RuntimeError(
+        raise NotBatchedError(
             "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
             "randomness. Make the tensor within the function, of a batched one (x.new_empty(size))"
         )
@@ -49,7 +49,7 @@ _OF_ROWS = frozenset({"draw_choices_", "permute_randomly_"})
 
 def _filled_alike(call: Call) -> Any:
     if any(call.is_sample(each) for each in call.tensors() if each is not call.target):
-        raise RuntimeError(
+        raise NotBatchedError(
             f"vmap: {call.op.name} with randomness='same' takes parameters that all samples share. Use "
             "randomness='different', or draw numbers of a standard distribution and scale these"
         )

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from .._dispatch.op import Op
 from .._ops.values import holds
 from .broadcast import leading, whole
-from .call import Call, Rule
+from .call import Call, NotBatchedError, Rule
 from .elementwise import pointwise, unify
 from .indexing import at_same_places, index, index_put, selected, taken, written_along
 from .loop import for_each
@@ -19,7 +19,7 @@ from .views import strided, view
 
 
 def _refuse_values(call: Call) -> NoReturn:
-    raise RuntimeError(
+    raise NotBatchedError(
         "vmap: It looks like you're calling .item() on a Tensor, or using one in some data-dependent control flow. We "
         "don't support vmap over calling .item() on a Tensor, please try to rewrite what you're doing with other "
         "operations. Conditions on elements are written with opweave.where"
@@ -27,14 +27,14 @@ def _refuse_values(call: Call) -> NoReturn:
 
 
 def _refuse_shape(call: Call) -> NoReturn:
-    raise RuntimeError(
+    raise NotBatchedError(
         "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
         f"aten::{call.op.name}: the shape of its result depends on the elements, so samples may differ in it"
     )
 
 
 def _refuse_memory(call: Call) -> NoReturn:
-    raise RuntimeError(f"vmap: {call.op.name}() changes the memory of a tensor, which samples of a batch share")
+    raise NotBatchedError(f"vmap: {call.op.name}() changes the memory of a tensor, which samples of a batch share")
 
 
 def _truth(call: Call) -> bool:
