@@ -229,6 +229,8 @@ _LAZY_NAMES = {
     "instance_norm": "_aten.layers",
     "norm_except_dim": "_aten.layers",
     "nuclear_norm": "_aten.layers",
+    "_log_softmax_backward_data": "_operators",
+    "_softmax_backward_data": "_operators",
     "batch_norm_update_stats": "_aten.native_layers",
     "embedding_bag": "_aten.native_layers",
     "native_batch_norm": "_aten.native_layers",
