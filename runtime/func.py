@@ -17,11 +17,23 @@ from ._batching.vmap import vmap as vmap
 from ._tensor.tensor import Tensor
 from .autograd.functional.functional_call import Call
 from .autograd.functional.matrices import unit_gradients
+from .autograd.functional.tangents import Tangents
 
 if TYPE_CHECKING:
     from .nn.utils.stateless import functional_call
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "vjp", "vmap"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "vjp",
+    "vmap",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -133,16 +145,145 @@ def jacrev(
     return jacobian
 
 
+_JVP = "jvp(f, primals, tangents)"
+"""How messages name the function."""
+
+
+def jvp(
+    func: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """Return `func(*primals)`, and its Jacobian there times the tangents, in the form of what `func` returned.
+
+    * `primals`, `tangents`: tuples of the same form, of tensors or nests of them.
+    * `strict`: refuse outputs that do not depend on the arguments, whose tangents are zero otherwise.
+    * `has_aux`: as of `vjp`.
+
+    Raises RuntimeError where these are no tuples or differ in form, hold anything but tensors, or `func` returns what
+    is no tensor of real or complex numbers.
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    (given, form), (vectors, form_of_vectors) = flatten(primals), flatten(tangents)
+    if form != form_of_vectors:
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {form} and tangents with structure "
+            f"{form_of_vectors}"
+        )
+    _check_tensors(given, "primals")
+    _check_tensors(vectors, "tangents")
+    call = Call(func, primals, {}, None, has_aux, _JVP)
+    jacobian = Tangents(call)
+    if strict and not jacobian.depends:
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
+            "with strict=True."
+        )
+    result = jacobian.structure.unflatten(map(call.outside, jacobian.outputs))
+    product = jacobian.structure.unflatten(jacobian.product(vectors))
+    return (result, product, call.aux) if has_aux else (result, product)
+
+
+def _check_tensors(values: Sequence[Any], which: str) -> None:
+    if not values:
+        raise RuntimeError(f"{_JVP}: Expected {which} to contain at least one Tensor.")
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"{_JVP}: Expected {which} to only contain Tensors, got {type(value)}")
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return `func(*primals)`, and the function that multiplies its Jacobian there with tangents.
+
+    That function takes as many tangents as there are arguments, in their form, and may be called often: `func` is not.
+    It raises RuntimeError for tangents of another form, shape, device or dtype.
+    """
+    call = Call(func, primals, {}, None, False, "linearize(f, *primals)")
+    jacobian = Tangents(call)
+    given, form = flatten(primals)
+
+    def product(*tangents: Any) -> Any:
+        vectors, form_of_vectors = flatten(tangents)
+        if form != form_of_vectors:
+            raise RuntimeError(
+                f"tangents with structure {form_of_vectors} do not match the arguments, which have {form}: give one "
+                "for each argument, in its form"
+            )
+        for index, (value, vector) in enumerate(zip(given, vectors, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                mine, theirs = getattr(vector, what), getattr(value, what)
+                if mine != theirs:
+                    raise RuntimeError(
+                        f"tangent:{index} with {what} {mine} in flattened pytree doesn't match the {what} {theirs} of "
+                        "the corresponding primal."
+                    )
+        return jacobian.structure.unflatten(jacobian.product(vectors))
+
+    return jacobian.structure.unflatten(map(call.outside, jacobian.outputs)), product
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The function that gives the Jacobian of `func`, as `jacrev` does, by products with a basis of the arguments.
+
+    * `chunk_size`: the most products that are computed at once; None: all.
+    * `randomness`: accepted, as `func` is called once.
+    """
+
+    @wraps(func)
+    def jacobian(*args: Any) -> Any:
+        _refuse_complex(flatten(args)[0], "inputs", "jacfwd")
+        call = Call(func, args, {}, argnums, has_aux, _JVP)
+        products = Tangents(call)
+        _refuse_complex(products.outputs, "outputs", "jacfwd")
+        columns = [_columns(products, call.variables, place, chunk_size) for place in range(len(call.variables))]
+        by_output = zip(*columns, strict=True)
+        result = products.structure.unflatten(call.by_variables(list(each)) for each in by_output)
+        return (result, call.aux) if has_aux else result
+
+    return jacobian
+
+
+def _columns(products: Tangents, variables: Sequence[Any], place: int, chunk_size: int | None) -> list[Any]:
+    """The Jacobians of all outputs by a variable."""
+    variable = variables[place]
+    count = variable.numel()
+    basis = _operators.eye(count, dtype=variable.dtype).view((count, *variable.shape))
+    zeros = [each.detach().new_zeros(each.shape) for each in variables]
+
+    def column(tangent: Any) -> list[Any]:
+        return products.product([*zeros[:place], tangent, *zeros[place + 1 :]])
+
+    if not count:
+        return [each.detach().new_zeros((*each.shape, *variable.shape)) for each in products.outputs]
+    try:
+        columns = vmap(column, chunk_size=chunk_size)(basis)
+    except NotBatchedError:  # a formula reads elements of tangents
+        columns = [_operators.stack(each) for each in zip(*map(column, basis), strict=True)]
+    return [each.movedim(0, -1).reshape((*each.shape[1:], *variable.shape)) for each in columns]
+
+
 def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The function that gives the second derivatives of `func`: the Jacobian of the Jacobian, see `jacrev`."""
     return jacrev(jacrev(func, argnums), argnums)
 
 
-def _refuse_complex(values: Sequence[Any], which: str) -> None:
+def _refuse_complex(values: Sequence[Any], which: str, name: str = "jacrev") -> None:
     for index, value in enumerate(values):
         if isinstance(value, Tensor) and value.is_complex():
             raise RuntimeError(
-                f"jacrev: Expected all {which} to be real but received complex tensor at flattened input idx: {index}"
+                f"{name}: Expected all {which} to be real but received complex tensor at flattened input idx: {index}"
             )
 
 

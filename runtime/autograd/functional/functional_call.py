@@ -91,7 +91,7 @@ class Call:
         given = None if cotangents is None else [cotangents[index] for index in indices]
         if create_graph is None:
             create_graph = (self._recorded_outside if given is None else is_grad_enabled()) and (
-                self._connected or any(cotangent.requires_grad for cotangent in given or ())
+                self.is_connected or any(cotangent.requires_grad for cotangent in given or ())
             )
         gradients = grad(
             [outputs[index] for index in indices],
@@ -102,7 +102,7 @@ class Call:
             allow_unused=True,
         )
         return [
-            _zeros(variable) if gradient is None else self._without_variables(gradient)
+            _zeros(variable) if gradient is None else self.without_variables(gradient)
             for gradient, variable in zip(gradients, self.variables, strict=True)
         ]
 
@@ -114,14 +114,15 @@ class Call:
         """A result for the caller, to whom the variables are unknown."""
         if not isinstance(value, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(value)}")
-        return self._without_variables(value) if self._recorded_outside else value.detach()
+        return self.without_variables(value) if self._recorded_outside else value.detach()
 
     @cached_property
-    def _connected(self) -> bool:
+    def is_connected(self) -> bool:
         """True if a result depends on tensors with gradients other than the variables, or, as a sample, may."""
         return is_recorded() or any(self._depends_on_others(tensor) for tensor in flatten(self.result)[0])
 
-    def _without_variables(self, tensor: Tensor) -> Tensor:
+    def without_variables(self, tensor: Tensor) -> Tensor:
+        """The tensor with its graph if that leads to tensors of the caller, and else without."""
         return tensor if self._depends_on_others(tensor) else alias_of(tensor)
 
     def _depends_on_others(self, tensor: Any) -> bool:
