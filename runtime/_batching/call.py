@@ -83,11 +83,19 @@ class Call:
 
     def run(self, values: Sequence[Any]) -> Any:
         """The operator with batches."""
-        return dispatch(self.op, values, None, self.mode)
+        return dispatch(self.op, values, None, self.mode) if self.is_inplace else self.run_new(values)
 
     def run_new(self, values: Sequence[Any]) -> Any:
         """The same for a new result, which is copied to the batch of the target where the call is in place."""
-        result = dispatch(self.op, values)
+        count = self.op.positional
+        named = {
+            name: value
+            for name, value, standard in zip(
+                self.op.names[count:], values[count:], self.op.defaults[count:], strict=True
+            )
+            if value is not standard
+        }
+        result = self.op.function(*values[:count], **named)
         return self.batch(self.target).copy_(result) if self.is_inplace else result
 
     def inferred(self) -> Any:

@@ -33,7 +33,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     *outer, level = active
     draws = op.family == "random" or "generator" in op.names
     if not draws and not any(level_of(each) is level for each in tensors):
-        return within(tuple(outer), redispatch, op, args, out, mode, below="autograd")
+        return within(tuple(outer), partial(redispatch, op, args, out, mode, below="autograd"))
     go_on = partial(_answer, tuple(outer), Call(op, args, level, mode), draws, out)
     # Where the call of samples is recorded further up, that of their batches is another one.
     return with_keys(AUTOGRAD, 0, go_on) if excluded() & (AUTOGRAD | _RECORDING) == AUTOGRAD else go_on()

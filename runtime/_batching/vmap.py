@@ -111,7 +111,7 @@ class _Batching:
             leaf if dim is None else sample_of(leaf.movedim(dim, 0), level)
             for leaf, dim in zip(leaves, dims, strict=True)
         ]
-        result = within((*levels(), level), self._func, *tree_unflatten(samples, structure), **kwargs)
+        result = within((*levels(), level), partial(self._func, **kwargs), *tree_unflatten(samples, structure))
         values, made = tree_flatten(result)
         places = self._places(made)
         return [self._result(value, place, level) for value, place in zip(values, places, strict=True)], made

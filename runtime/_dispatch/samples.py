@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from .._base.devices import device_of, number_of
@@ -50,6 +51,7 @@ class _Batch:
 class _State(threading.local):
     def __init__(self) -> None:
         self.levels: tuple[Level, ...] = ()
+        self.is_included = False
 
 
 _state = _State()
@@ -70,19 +72,27 @@ def alias_of(tensor: Any) -> Any:
     return with_keys(0, _BIT, tensor.detach)
 
 
-def _enter(active: tuple[Level, ...]) -> None:
-    _state.levels = active
-    include_key(KEY, bool(active))
-
-
-def within(active: tuple[Level, ...], function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
+def within(active: tuple[Level, ...], function: Callable[..., _Result], *args: Any) -> _Result:
     """The result of a function that is called within these calls, and no others."""
     before = _state.levels
-    _enter(active)
+    _state.levels = active
     try:
-        return function(*args, **kwargs)
+        if not active:
+            return with_keys(0, _BIT, function, *args)
+        return with_keys(_BIT, 0, function if _state.is_included else partial(_included, function), *args)
     finally:
-        _enter(before)
+        _state.levels = before
+
+
+def _included(function: Callable[..., _Result], *args: Any) -> _Result:
+    """The result of a function of which all calls come to the handler, also those of no samples."""
+    include_key(KEY, True)
+    _state.is_included = True
+    try:
+        return function(*args)
+    finally:
+        _state.is_included = False
+        include_key(KEY, False)
 
 
 def sample_of(batch: Any, level: Level) -> Any:
