@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from own_suites import NO_TESTS, SUITES, Suite
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parents[1] / "docs" / "libraries.md"
@@ -75,6 +76,15 @@ of training, texts.
 """
 
 
+SUITES_HEAD = """## Own suites
+
+The tests that libraries bring for tensors of torch, with opweave in its place. `tests/ecosystem/test_own_suites.py`
+runs them, and of the long ones a part. What passes with torch passes, but for the tests that are named.
+
+| suite | passed | failed, and why |
+|---|---|---|"""
+
+
 def page() -> str:
     """The text of docs/libraries.md."""
     parts = [HEAD]
@@ -88,7 +98,19 @@ def page() -> str:
         lacks = _constants(module).get("LACKS", ())
         if lacks:
             parts.append("Not yet:\n\n" + "".join(f"* {each}\n" for each in lacks))
+    rows = "".join(_row(name, suite) for name, suite in SUITES.items())
+    parts.append(f"{SUITES_HEAD}\n{rows}\nWithout tests: {', '.join(NO_TESTS)}.\n")
     return "\n".join(parts)
+
+
+def _row(name: str, suite: Suite) -> str:
+    """A line of the table of suites."""
+    reasons: dict[str, list[str]] = {}
+    for test, reason in {**suite.failed, **suite.whole_failed}.items():
+        reasons.setdefault(reason, []).append(f"`{test}`")
+    failed = "; ".join(f"{', '.join(tests)}: {reason}" for reason, tests in reasons.items())
+    what = f": {suite.what}" if suite.what else ""
+    return f"| {name} {suite.version}{what} | {suite.whole or suite.passed:,} | {failed or 'none'} |\n"
 
 
 def _constants(module: ast.Module) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The tests that other libraries bring for arrays of torch, run with opweave in its place (`opweave.as_torch`).
 
-What is expected to fail is named, with the reason; the counts are those of the versions that were there when they were
-written down, and later ones may have more. The suite of the array API standard is in no package: where
-OPWEAVE_ARRAY_API_TESTS is the path of a checkout of data-apis/array-api-tests, it is run as well.
+Which they are and what is expected of them is in own_suites.py. Tests that are in no package are taken from the source
+distribution, where there is a network. The suite of the array API standard is in neither: where OPWEAVE_ARRAY_API_TESTS
+is the path of a checkout of data-apis/array-api-tests, it is run as well.
 """
 
 from __future__ import annotations
@@ -12,69 +12,12 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+import tarfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-
-
-@dataclass(frozen=True)
-class Suite:
-    package: str
-    files: tuple[str, ...]
-    passed: int
-    """At least so many."""
-    failed: tuple[str, ...] = ()
-
-
-SUITES = {
-    "scikit-learn": Suite(
-        "sklearn",
-        (
-            "utils/tests/test_array_api.py",
-            "utils/tests/test_validation.py",
-            "utils/tests/test_extmath.py",
-            "preprocessing/tests/test_data.py",
-            "metrics/tests/test_common.py",
-            "metrics/tests/test_pairwise.py",
-            "metrics/tests/test_classification.py",
-            "linear_model/tests/test_ridge.py",
-            "decomposition/tests/test_pca.py",
-            "mixture/tests/test_gaussian_mixture.py",
-            "model_selection/tests/test_split.py",
-        ),
-        700,
-    ),
-    "array-api-extra": Suite(
-        "array_api_extra",
-        ("tests/main",),
-        1090,
-        (
-            # An angle to the last bit, which vector mathematics has to one unit in it.
-            "TestAngle::test_complex[torch]",
-            "TestAngle::test_2d[torch]",
-            # The settings of the suite, which are in no package, make errors of warnings.
-            "TestDeprecatedFunctions::test_broadcast_shapes[torch]",
-            "TestDeprecatedFunctions::test_expand_dims[torch]",
-        ),
-    ),
-    "SciPy": Suite(
-        "scipy",
-        (
-            "_lib/tests/test_array_api.py",
-            "cluster/tests/test_vq.py",
-            "fft/tests/test_basic.py",
-            "fft/tests/test_fftlog.py",
-            "fft/tests/test_helper.py",
-            "integrate/tests/test_cubature.py",
-            "signal/tests/test_windows.py",
-            "special/tests/test_logsumexp.py",
-            "special/tests/test_support_alternative_backends.py",
-            "stats/tests/test_entropy.py",
-        ),
-        3880,
-    ),
-}
+from own_suites import SUITES
 
 
 def outcomes(command: list[str], folder: Path, **environment: str) -> tuple[int, list[str], str]:
@@ -92,18 +35,36 @@ def outcomes(command: list[str], folder: Path, **environment: str) -> tuple[int,
     return int(passed[1]) if passed else 0, failed, done.stdout[-5000:] + done.stderr[-2000:]
 
 
+def source_tests(name: str, folder: Path) -> Path:
+    """The folder of tests in the source distribution of the version that is installed."""
+    wanted = f"{name}=={version(name)}"
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", wanted]
+    if subprocess.run(download, cwd=folder, capture_output=True, check=False).returncode:
+        pytest.skip(f"pip finds no source distribution of {wanted}")
+    (path,) = folder.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        # Without the package, which would be taken in the place of the one that is installed.
+        members = [each for each in archive.getmembers() if each.name.split("/")[1:2] == ["test"]]
+        archive.extractall(folder, members, filter="data")
+    return folder / members[0].name.partition("/")[0] / "test"
+
+
 @pytest.mark.parametrize("name", SUITES)
 def test_with_opweave_as_torch(name: str, tmp_path: Path) -> None:
     suite = SUITES[name]
-    for needed in (suite.package, "array_api_strict"):
-        pytest.importorskip(needed)
-    root = Path(pytest.importorskip(suite.package).__file__).parent
+    package = importlib.util.find_spec(suite.package)
+    if package is None or package.origin is None:
+        pytest.skip(f"{name} is not installed")
+    if suite.keyword:
+        pytest.importorskip("array_api_strict")
+    root = source_tests(name, tmp_path) if suite.of_source else Path(package.origin).parent
     run_pytest = importlib.util.find_spec("pytest.__main__")
     assert run_pytest is not None
     assert run_pytest.origin is not None
     command = [sys.executable, "-m", "opweave.as_torch", run_pytest.origin, f"--rootdir={root}", "-W", "ignore"]
     files = [str(root / file) for file in suite.files]
-    passed, failed, text = outcomes([*command, "-k", "torch", *files], tmp_path, SCIPY_ARRAY_API="1")
+    environment = {"SCIPY_ARRAY_API": "1", **suite.environment}
+    passed, failed, text = outcomes([*command, "-k", suite.keyword, *files], tmp_path, **environment)
     assert sorted(failed) == sorted(suite.failed), text
     assert passed >= suite.passed, text
 
