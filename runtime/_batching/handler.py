@@ -48,7 +48,8 @@ def _answer(outer: tuple[Level, ...], call: Call, draws: bool, out: Any) -> Any:
     result = within(outer, results, call)
     if call.mode == INPLACE or op.is_inplace:
         return call.target
-    return tree_map(lambda each: sample_of(each, level) if isinstance(each, Tensor) else each, result)
+    samples = tree_map(lambda each: sample_of(each, level) if isinstance(each, Tensor) else each, result)
+    return samples if op.results is None or not isinstance(samples, tuple) else op.results(tuple(samples))
 
 
 register(KEY, handle, composites=False)

@@ -63,8 +63,10 @@ def taken(call: Call) -> Any:
     index = call.argument("index")
     if not call.is_sample(call.target):
         return call.run_new([call.target, call.batch(index)])
-    whole = call.whole(index)
-    return call.batch(call.target).flatten(1).gather(1, whole.flatten(1)).reshape(whole.shape)
+    size, whole = call.level.size, call.whole(index)
+    elements = call.batch(call.target).reshape((size, -1))
+    places = ops.where(whole < 0, whole + elements.size(1), whole)
+    return elements.gather(1, places.reshape((size, -1))).reshape(whole.shape)
 
 
 def index(call: Call) -> Any:

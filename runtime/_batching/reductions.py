@@ -27,7 +27,7 @@ def along(call: Call) -> Any:
 def reduce(call: Call) -> Any:
     """Operators that reduce dimensions, or all."""
     place = call.op.names.index("dim")
-    if call.args[place] is not None and call.args[place] != []:
+    if not _means_all(call.args[place]):
         return along(call)
     ndim, keepdim = call.ndim, call.argument("keepdim")
     values = [call.aligned(value, ndim) for value in call.args]
@@ -45,10 +45,15 @@ def rows(call: Call) -> Any:
     if any(call.is_sample(value) for name, value in zip(call.op.names, call.args, strict=True) if name in _OF_ALL_ROWS):
         return for_each(call)
     place = call.op.names.index("dim")
-    if call.args[place] is None or call.args[place] == []:
+    if _means_all(call.args[place]):
         every = list(range(max(call.ndim, 1)))
         return along(Call(call.op, [*call.args[:place], every, *call.args[place + 1 :]], call.level, call.mode))
     return along(call)
+
+
+def _means_all(dims: Any) -> bool:
+    """True if dimensions that are reduced are left out."""
+    return dims is None or (isinstance(dims, (list, tuple)) and not dims)
 
 
 def _each(result: Any, change: Any) -> Any:

@@ -106,12 +106,15 @@ _OPERATORS: Mapping[str, Rule] = {
 }
 
 COMPOSITES: Mapping[str, Rule] = {
+    "block_diag": for_each,
     "cosine_similarity": along,
     "linalg_matrix_exp": pointwise,
+    "linspace": for_each,
+    "logspace": for_each,
     "normalize": along,
     "truth": _truth,
 }
-"""Composites that choose by elements what they compute, and are right for any batch."""
+"""Composites that choose by elements what they compute, or write to memory of their own."""
 
 
 def rule_of(op: Op) -> Rule:

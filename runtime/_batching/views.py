@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.handles import exchange
+from .._dispatch.ops import ops
 from .._dispatch.samples import sample_of
 from .call import Call
 from .dims import with_moved
@@ -21,7 +22,7 @@ def view(call: Call) -> Any:
         result = batch.permute(0, *[dim % call.ndim + 1 for dim in call.argument("dims")])
     elif name == "t":
         call.inferred()
-        result = batch.transpose(1, 2) if call.ndim == 2 else batch.alias()
+        result = batch.transpose(1, 2) if call.ndim == 2 else ops.alias(batch)
     elif not call.ndim:
         result = _of_no_dimension(call, batch)
     elif name == "squeeze" and call.argument("dim") is None:
@@ -47,4 +48,4 @@ def strided(call: Call) -> Any:
 def _of_no_dimension(call: Call, batch: Any) -> Any:
     """A view of a sample without dimensions, which other operators than these have but one of."""
     shape = call.inferred().shape
-    return batch.reshape((batch.shape[0], *shape)) if len(shape) else batch.alias()
+    return batch.reshape((batch.shape[0], *shape)) if len(shape) else ops.alias(batch)

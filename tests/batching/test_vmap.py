@@ -155,6 +155,28 @@ def test_indices() -> None:
     assert vmap(written)(volume, index).equal(ow.stack([written(x, i) for x, i in zip(volume, index, strict=True)]))
 
 
+def test_small_shapes() -> None:
+    numbers, rows = ow.arange(3.0), ow.arange(6.0).view(3, 2)
+    for function, batch in (
+        (lambda x: x.amax(()), numbers),
+        (lambda x: x.amax((), keepdim=True), rows),
+        (lambda x: x.sum(0), numbers),
+        (lambda x: x.t(), numbers),
+        (lambda x: x.t(), rows),
+        (lambda x: ow.take(x, ow.tensor([[-1, 0]])), rows),
+        (lambda x: ow.take(x, ow.tensor(0)), numbers),
+        (lambda x: x.sort(0).values, numbers),
+        (lambda x: x.cumsum(-1), numbers),
+        (lambda x: x.softmax(0), numbers),
+        (lambda x: x.unsqueeze(-1).squeeze(), numbers),
+        (lambda x: x.max(), rows),
+        (lambda x: x.argmax(keepdim=True), rows),
+    ):
+        assert vmap(function)(batch).equal(ow.stack([function(each) for each in batch]))
+    index = ow.tensor([[0, -1], [1, 1], [-2, 0]])
+    assert vmap(ow.take)(rows, index).tolist() == [[0.0, 1.0], [3.0, 3.0], [4.0, 4.0]]
+
+
 def test_random_numbers() -> None:
     def function(x: ow.Tensor) -> ow.Tensor:
         return x + ow.rand(4) + ow.randn_like(x) + x.new_empty(4).uniform_()
