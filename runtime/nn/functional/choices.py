@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional
 from ... import _operators as ops
+from ..._base.devices import stands_for_others
 from ..._dispatch.autocast import autocasts
 from ..._ops.memory_formats import keeps_memory_format
-from ..._ops.values import per_dimension
+from ..._ops.values import holds, per_dimension
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -108,10 +109,10 @@ def _put_back(input: Tensor, indices: Tensor, size: list[int]) -> Tensor:
                 f"dimensions, but got {list(input.shape)} with dimension {dim} being empty."
             )
     flat = indices.flatten(-dims)
-    outside = flat[(flat < 0) | (flat >= prod(size))]
-    if outside.numel():
-        shown = "x".join(map(str, size))
-        raise RuntimeError(f"Found an invalid max index: {outside[0].item()} (output volumes are of size {shown})")
+    outside = (flat < 0) | (flat >= prod(size))
+    if holds(outside.any(), False):
+        shown, wrong = "x".join(map(str, size)), "" if stands_for_others(flat) else f": {flat[outside][0].item()}"
+        raise RuntimeError(f"Found an invalid max index{wrong} (output volumes are of size {shown})")
     result: Tensor = input.new_zeros([*flat.shape[:-1], prod(size)]).scatter(-1, flat, input.flatten(-dims))
     return result.unflatten(-1, size)
 

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from ... import _operators as ops
-from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
 from ..._dispatch.autocast import autocasts
 from ..._ops.losses import reduced_loss, reduction_word
+from ..._ops.values import holds
 
 __all__ = ["ctc_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss"]
 
@@ -55,7 +55,7 @@ def multi_margin_loss(
         raise RuntimeError(f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}")
     if weight is not None and weight.numel() != rows.size(1):
         raise RuntimeError(f"inconsistent weight size, expected {rows.size(1)} but got {list(weight.shape)}")
-    if places.numel() and has_values(places) and not bool(((places >= 0) & (places < rows.size(1))).all()):
+    if not holds(((places >= 0) & (places < rows.size(1))).all(), True):
         raise RuntimeError("target out of range")
     columns = places.unsqueeze(1)
     lacking = (margin - rows.gather(1, columns) + rows).clamp(min=0)
@@ -91,7 +91,7 @@ def multilabel_margin_loss(
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     rows, labels = (each.reshape(1, -1) if each.dim() < 2 else each for each in (input, target))
     count = rows.size(1)
-    if labels.numel() and has_values(labels) and not bool(((labels >= -1) & (labels < count)).all()):
+    if not holds(((labels >= -1) & (labels < count)).all(), True):
         raise RuntimeError("target out of range")
     counts = (labels < 0).cumsum(1) == 0
     places = labels.clamp(min=0)

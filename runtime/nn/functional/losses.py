@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _operators as ops
-from ..._base.devices import has_values
 from ..._base.warn import warn
 from ..._dispatch.autocast import autocasts
 from ..._ops.losses import reduced_loss, reduction_word
+from ..._ops.values import holds
 from ..._tensor.tensor import Tensor
 
 __all__ = [
@@ -125,7 +125,7 @@ def gaussian_nll_loss(
                 raise ValueError(f"var is of incorrect size: {list(var.size())} for input of {list(input.size())}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    if has_values(var) and bool((var < 0).any()):
+    if holds((var < 0).any(), False):
         raise ValueError("var has negative entry/entries")
     var = var + (var.detach().clamp(min=eps) - var.detach())
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
