@@ -106,7 +106,7 @@ def page() -> str:
 def _row(name: str, suite: Suite) -> str:
     """A line of the table of suites."""
     reasons: dict[str, list[str]] = {}
-    for test, reason in {**suite.failed, **suite.whole_failed}.items():
+    for test, reason in suite.failed.items():
         reasons.setdefault(reason, []).append(f"`{test}`")
     failed = "; ".join(f"{', '.join(tests)}: {reason}" for reason, tests in reasons.items())
     what = f": {suite.what}" if suite.what else ""
