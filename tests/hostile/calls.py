@@ -103,8 +103,8 @@ def what_is_wrong(value: Any) -> str | None:
             return next(filter(None, (what_is_wrong(part()) for part in (*plain, value.values))), None)
         memory = value.untyped_storage().nbytes()
         steps = [(size - 1) * step for size, step in zip(value.shape, value.stride(), strict=True)]
-    except (AttributeError, RuntimeError):
-        return None  # it is not finished
+    except (AttributeError, RuntimeError, ValueError):
+        return None  # it is not finished, or has no shape yet
     reach = value.storage_offset() + sum(step for step in steps if step > 0)
     lowest = value.storage_offset() + sum(step for step in steps if step < 0)
     if value.numel() and not 0 <= lowest <= reach < max(memory // value.element_size(), 1):
