@@ -55,7 +55,6 @@ MODULES: Mapping[str, str] = {
     "fx._pytree": "utils._pytree",
     "fx.experimental.proxy_tensor": "_fake_tensors",
     "fx.experimental.symbolic_shapes": "_symbolic",
-    "multiprocessing.spawn": "multiprocessing",
     "nn.modules.channelshuffle": "nn.modules.shapes",
     "nn.modules.flatten": "nn.modules.shapes",
     "nn.modules.fold": "nn.modules.pooling",

@@ -10,7 +10,8 @@ import multiprocessing as _multiprocessing
 from multiprocessing import *  # noqa: F403
 from typing import TYPE_CHECKING
 
-from .processes import (
+from .reductions import get_all_sharing_strategies, get_sharing_strategy, init_reductions, set_sharing_strategy
+from .spawn import (
     ProcessContext,
     ProcessException,
     ProcessExitedException,
@@ -19,7 +20,6 @@ from .processes import (
     spawn,
     start_processes,
 )
-from .reductions import get_all_sharing_strategies, get_sharing_strategy, init_reductions, set_sharing_strategy
 
 if TYPE_CHECKING:
     from typing import Any

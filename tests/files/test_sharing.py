@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import pickle
 from pathlib import Path
@@ -211,6 +212,8 @@ def leave(index: int) -> None:
 
 
 def test_spawn() -> None:
+    module = importlib.import_module("opweave.multiprocessing.spawn")  # which does not take the function's name
+    assert module.spawn is mp.spawn
     x = ow.zeros(2).share_memory_()
     assert mp.spawn(count, (x,), nprocs=2) is None
     assert x.tolist() == [1.0, 1.0]
