@@ -290,3 +290,15 @@ def test_functions_in_bodies_of_classes_do_not_bind() -> None:
     assert [each.tolist() for each in layer.parts(x, 1)] == [[-1], [2]]
     derived: Any = type("Derived", (Tensor,), {"opposite": Tensor.neg})
     assert x.as_subclass(derived).opposite().tolist() == [1, -2]
+
+
+def test_functions_have_attributes() -> None:
+    relu: Any = opweave.nn.functional.relu
+    relu.of_users = [relu]
+    assert relu.__dict__ == {"of_users": [relu]}
+    assert relu(opweave.tensor([-1.0, 2.0])).tolist() == [0, 2]
+    del relu.of_users
+    with pytest.raises(AttributeError, match="of_users"):
+        relu.of_users  # noqa: B018
+    with pytest.raises(AttributeError, match="readonly"):
+        relu.__name__ = "other"

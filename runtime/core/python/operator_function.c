@@ -236,6 +236,7 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     ow_function *f = (ow_function *)self;
     PyObject *parts[] = {f->op, f->name, f->names, f->defaults, f->body, f->fast, f->results, f->words, f->choices, (PyObject *)Py_TYPE(self)};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) Py_VISIT(parts[k]);
+    Py_VISIT(f->attributes);
     return 0;
 }
 
@@ -247,6 +248,7 @@ static int function_clear(PyObject *self) {
         *parts[k] = Py_NewRef(Py_None); /* whoever calls it yet finds nothing to do */
         Py_XDECREF(part);
     }
+    Py_CLEAR(f->attributes);
     return 0;
 }
 
@@ -257,6 +259,7 @@ static void function_dealloc(PyObject *self) {
     if (f->weak_references) PyObject_ClearWeakRefs(self);
     PyObject *parts[] = {f->op, f->name, f->names, f->defaults, f->body, f->fast, f->results, f->words, f->choices};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) Py_XDECREF(parts[k]);
+    Py_XDECREF(f->attributes);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
@@ -288,6 +291,7 @@ static PyGetSetDef function_properties[] = {
     {"__doc__", described, NULL, NULL, "doc"},
     {"__signature__", described, NULL, NULL, "signature"},
     {"__module__", described, NULL, NULL, "module"},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -349,6 +353,7 @@ static PyMemberDef function_members[] = {
     {"__name__", T_OBJECT, offsetof(ow_function, name), READONLY, NULL},
     {"__qualname__", T_OBJECT, offsetof(ow_function, name), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ow_function, weak_references), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(ow_function, attributes), READONLY, NULL},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(ow_function, vectorcall), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

@@ -41,6 +41,7 @@ typedef struct ow_function {
     PyObject *choices;  /* (place, dict): the functions that texts other than the default of an argument stand for; or None */
     PyObject *words;    /* dict: the number of each text that the core knows; or None */
     PyObject *weak_references;
+    PyObject *attributes; /* the dictionary of what users set on it; NULL: nothing */
     const ow_op *core;  /* NULL: a composite */
     long number;        /* of the operator in the core's table; -1: a composite */
     ow_form form;
