@@ -25,12 +25,14 @@ class Call:
         args: its arguments, as the caller gave them.
         level: the innermost call of `vmap`.
         mode: whether the result is new or overwrites the target.
+        tensors: all tensors, those of lists among them.
     """
 
-    __slots__ = ("args", "level", "mode", "op")
+    __slots__ = ("args", "level", "mode", "op", "tensors")
 
     def __init__(self, op: Op, args: Sequence[Any], level: Level, mode: int) -> None:
         self.op, self.args, self.level, self.mode = op, list(args), level, mode
+        self.tensors = tensors_in(args)
 
     # ---- arguments ----
 
@@ -45,14 +47,10 @@ class Call:
     def is_sample(self, value: Any) -> bool:
         return level_of(value) is self.level
 
-    def tensors(self) -> list[Any]:
-        """All tensors, those of lists among them."""
-        return [*tensors_in(self.args)]
-
     @property
     def ndim(self) -> int:
         """The most dimensions of its tensors."""
-        return max(int(each.ndim) for each in self.tensors())
+        return max(int(each.ndim) for each in self.tensors)
 
     # ---- their batches ----
 

@@ -44,7 +44,7 @@ def refuse_smaller_target(call: Call) -> None:
 def _promoted(call: Call, values: list[Any]) -> list[Any]:
     """The batches in the dtype that the samples promote to. A sample without dimensions gives way to tensors that have
     some, and its batch, which has one, would not."""
-    tensors = call.tensors()
+    tensors = call.tensors
     if len(tensors) < 2 or all(each.ndim or not call.is_sample(each) for each in tensors):
         return values
     wanted = _dtype_of(tensors)

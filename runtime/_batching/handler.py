@@ -25,14 +25,15 @@ _RECORDING = KEY_BITS["recording"]
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     active = levels()
     tensors = tensors_in([*args, out])
-    if any(level is not None and level not in active for level in map(level_of, tensors)):
+    found = {*map(level_of, tensors)} - {None}
+    if not found.issubset(active):
         raise RuntimeError(
             f"{op.name}(): a tensor that stood for a sample within vmap() is used after that call has ended. Return"
             " what is needed from the function"
         )
     *outer, level = active
     draws = op.family == "random" or "generator" in op.names
-    if not draws and not any(level_of(each) is level for each in tensors):
+    if not draws and level not in found:
         return within(tuple(outer), partial(redispatch, op, args, out, mode, below="autograd"))
     go_on = partial(_answer, tuple(outer), Call(op, args, level, mode), draws, out)
     # Where the call of samples is recorded further up, that of their batches is another one.
@@ -48,6 +49,8 @@ def _answer(outer: tuple[Level, ...], call: Call, draws: bool, out: Any) -> Any:
     result = within(outer, results, call)
     if call.mode == INPLACE or op.is_inplace:
         return call.target
+    if isinstance(result, Tensor):
+        return sample_of(result, level)
     samples = tree_map(lambda each: sample_of(each, level) if isinstance(each, Tensor) else each, result)
     return samples if op.results is None or not isinstance(samples, tuple) else op.results(tuple(samples))
 

@@ -21,7 +21,7 @@ def drawn(call: Call) -> Any:
         )
     if call.is_inplace or call.op.is_inplace:
         return _filled(call)
-    if not any(call.is_sample(each) for each in call.tensors()):
+    if not any(call.is_sample(each) for each in call.tensors):
         return _made(call)
     return sample_of(_of_samples(call), call.level)
 
@@ -48,7 +48,7 @@ _OF_ROWS = frozenset({"draw_choices_", "permute_randomly_"})
 
 
 def _filled_alike(call: Call) -> Any:
-    if any(call.is_sample(each) for each in call.tensors() if each is not call.target):
+    if any(call.is_sample(each) for each in call.tensors if each is not call.target):
         raise NotBatchedError(
             f"vmap: {call.op.name} with randomness='same' takes parameters that all samples share. Use "
             "randomness='different', or draw numbers of a standard distribution and scale these"
