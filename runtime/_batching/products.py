@@ -43,7 +43,9 @@ def _times(call: Call, matrix: Any, vector: Any) -> Any:
 
 
 def _sum(call: Call, addend: Any, product: Any, ndim: int, beta: Any, alpha: Any) -> Any:
-    """beta * addend + alpha * product, of which an addend times zero is not read."""
+    """beta * addend + alpha * product, of which an addend times zero is not read; of integers the factors are, too."""
+    if not (product.is_floating_point() or product.is_complex()):
+        beta, alpha = int(beta), int(alpha)
     if beta == 0:
         return product * alpha
     scaled = call.aligned(addend, ndim)

@@ -177,6 +177,21 @@ def test_small_shapes() -> None:
     assert vmap(ow.take)(rows, index).tolist() == [[0.0, 1.0], [3.0, 3.0], [4.0, 4.0]]
 
 
+@pytest.mark.parametrize("dtype", [ow.float32, ow.int64])
+@pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (2, 3), (0, 2), (0.25, 0.75)])
+def test_sums_with_products(dtype: ow.dtype, beta: float, alpha: float) -> None:
+    vectors, matrices = ow.arange(6).view(2, 3).to(dtype), ow.arange(18).view(2, 3, 3).to(dtype)
+
+    def functions(matrix: ow.Tensor, vector: ow.Tensor) -> tuple[ow.Tensor, ow.Tensor]:
+        factors: Any = {"beta": beta, "alpha": alpha}
+        return ow.addmv(vector, matrix, vector, **factors), ow.addmm(vector, matrix, matrix, **factors)
+
+    for got, want in zip(
+        vmap(functions)(matrices, vectors), zip(*map(functions, matrices, vectors), strict=True), strict=True
+    ):
+        ow.testing.assert_close(got, ow.stack(list(want)))
+
+
 def test_random_numbers() -> None:
     def function(x: ow.Tensor) -> ow.Tensor:
         return x + ow.rand(4) + ow.randn_like(x) + x.new_empty(4).uniform_()
