@@ -15,7 +15,6 @@ from .loop import for_each
 from .moves import copied, filled, joined, made_alike, masked_fill, repeated, rolled
 from .products import addmm, addmv, bmm, dot, mm, mv
 from .reductions import along, reduce, rows
-from .views import strided, view
 
 
 def _refuse_values(call: Call) -> NoReturn:
@@ -51,7 +50,6 @@ _FAMILIES: Mapping[str, Rule] = {
     "reduce": reduce,
     "rows": rows,
     "scan": along,
-    "view": view,
 }
 
 _OPERATORS: Mapping[str, Rule] = {
@@ -62,7 +60,6 @@ _OPERATORS: Mapping[str, Rule] = {
     "addmv": addmv,
     "argsort": along,
     "argwhere": _refuse_shape,
-    "as_strided": strided,
     "bmm": bmm,
     "cat": joined,
     "clone": copied,
@@ -100,6 +97,7 @@ _OPERATORS: Mapping[str, Rule] = {
     "topk": along,
     "tril": pointwise,
     "triu": pointwise,
+    "truth": _truth,
     "view_as_complex": pointwise,
     "view_as_real": pointwise,
     "zero_": pointwise,
@@ -112,7 +110,6 @@ COMPOSITES: Mapping[str, Rule] = {
     "linspace": for_each,
     "logspace": for_each,
     "normalize": along,
-    "truth": _truth,
 }
 """Composites that choose by elements what they compute, or write to memory of their own."""
 

@@ -39,13 +39,18 @@ class Level:
 
 
 class _Batch:
-    """The payload of a tensor that stands for a sample."""
+    """The payload of a tensor that stands for a sample, and of views of it.
 
-    __slots__ = ("level", "value")
+    Attributes:
+        value: the batch, whose first dimension is that of the batch.
+        level: the call of `vmap`.
+        sizes, strides: of the tensor that stands for a sample of the whole value.
+    """
 
-    def __init__(self, value: Any, level: Level) -> None:
-        self.value = value
-        self.level = level
+    __slots__ = ("level", "sizes", "strides", "value")
+
+    def __init__(self, value: Any, level: Level, sizes: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.value, self.level, self.sizes, self.strides = value, level, sizes, strides
 
 
 class _State(threading.local):
@@ -98,9 +103,9 @@ def _included(function: Callable[..., _Result], *args: Any) -> _Result:
 def sample_of(batch: Any, level: Level) -> Any:
     """A tensor that stands for a sample of a batch, whose first dimension is that of the batch."""
     handle = batch._h
-    sizes, strides = tuple(shape_of(handle)), tuple(strides_of(handle))
+    sizes, strides = tuple(shape_of(handle))[1:], tuple(strides_of(handle))[1:]
     where = number_of(device_of(batch))
-    return describe(lib.dtype(handle), sizes[1:], strides[1:], 0, where, _BIT, _Batch(batch, level))
+    return describe(lib.dtype(handle), sizes, strides, 0, where, _BIT, _Batch(batch, level, sizes, strides))
 
 
 def level_of(value: Any) -> Level | None:
@@ -112,5 +117,10 @@ def level_of(value: Any) -> Level | None:
 
 
 def batch_of(sample: Any) -> Any:
-    """The batch that a tensor stands for a sample of."""
-    return payload(sample).value
+    """The batch that a tensor stands for a sample of. Views have the geometry of samples: that of batches follows."""
+    whole, handle = payload(sample), sample._h
+    sizes, strides, offset = tuple(shape_of(handle)), tuple(strides_of(handle)), lib.storage_offset(handle)
+    if not offset and sizes == whole.sizes and strides == whole.strides:
+        return whole.value
+    value = whole.value
+    return value.as_strided((value.shape[0], *sizes), (value.stride(0), *strides), value.storage_offset() + offset)

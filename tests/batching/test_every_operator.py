@@ -24,6 +24,8 @@ REFUSED = {
     "set_": "changes the memory",
 }
 """Operators whose results depend on elements by more than these, and part of the error."""
+OF_ELEMENTS = ("linalg_matrix_exp", "matrix_exp")
+"""Operators that choose by elements how they compute, and raise where a graph of samples is recorded."""
 OF_WHOLE_NUMBERS = ("_dequantized_uint8", "_dequantized_int8", "_dequantized_int32")
 """Operators that take integers for reals of the example, of which half is none."""
 
@@ -75,6 +77,28 @@ def test_example(name: str) -> None:
                 ow.vmap(function, dims)(*args)
             continue
         compare(function, dims, args)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", cases())
+def test_gradient(name: str) -> None:
+    """Gradients of each sample, of the sum of the squares of what the operator gives."""
+    call = calls_of(OPERATORS[name])[-1]
+    given = {
+        key: value
+        for key, value in call.values.items()
+        if isinstance(value, ow.Tensor) and value.layout is ow.strided and not value.is_quantized
+    }
+    reals = tuple(place for place, tensor in enumerate(given.values()) if tensor.is_floating_point())
+    if not reals or name in REFUSED or name in OF_ELEMENTS:
+        return
+
+    def squares(*args: ow.Tensor) -> Any:
+        found = [each for each in tree_leaves(results(name, call, given, args)) if isinstance(each, ow.Tensor)]
+        return sum(each.abs().square().sum() for each in found if each.is_floating_point() or each.is_complex())
+
+    args = [ow.stack([tensor.clone(), half(tensor)]) for tensor in given.values()]
+    compare(ow.func.grad(squares, argnums=reals), (0,) * len(args), args)
 
 
 def compare(function: Callable[..., Any], dims: tuple[int | None, ...], args: Sequence[ow.Tensor]) -> None:

@@ -131,6 +131,27 @@ def test_views_and_writes() -> None:
     assert batch.equal(X + 1)
 
 
+def test_gradients_of_writes_through_views() -> None:
+    def function(x: ow.Tensor) -> ow.Tensor:
+        y = x.clone()
+        y.view(2, 2).t()[1].mul_(x[:2])
+        y[0] = y[3] * 2
+        return (y * x).sum()
+
+    got, want = vmap(func.grad(function))(X), ow.stack([func.grad(function)(each) for each in X])
+    ow.testing.assert_close(got, want)
+    whole = func.grad(lambda x: vmap(function)(x).sum())(X)
+    ow.testing.assert_close(whole, want)
+
+    def overwritten(x: ow.Tensor) -> ow.Tensor:
+        y = x.exp()
+        y[0] = 1
+        return y.sum()
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        vmap(func.grad(overwritten))(X)
+
+
 def test_indices() -> None:
     places = ow.tensor([[0, 1], [3, 0], [2, 2]])
     assert vmap(lambda x, i: x[i])(X, places).equal(X.gather(1, places))

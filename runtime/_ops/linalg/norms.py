@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..._base.devices import stands_for_others
 from ..._base.finfo import finfo
 from ..._base.promotion import promote_types
 from ..._base.shapes import wrap_dim
@@ -113,7 +114,7 @@ def factor_for_squares(*tensors: Any) -> float:
     """Return a power of two by which these tensors must be scaled so that sums of squares stay in range; nearly always
     1.
     """
-    if not has_values(tensors[0]):
+    if not has_values(tensors[0]) or stands_for_others(tensors[0]):
         return 1.0
     most, least = (max(float(value.item()) for value in each) for each in zip(*map(_bounds, tensors), strict=True))
     largest, limits = max(most, least), finfo(tensors[0].dtype)
