@@ -41,9 +41,10 @@ def joined(call: Call) -> Any:
 
 def rolled(call: Call) -> Any:
     batch, shifts, dims = call.batch(call.target), call.argument("shifts"), call.argument("dims")
-    if dims is None or not len(dims):
+    if dims is None or (not isinstance(dims, int) and not dims):
         return batch.flatten(1).roll(shifts, 1).view(batch.shape) if call.ndim else batch.clone()
-    return call.run_new([batch, shifts, [moved(call, dim, call.ndim) for dim in dims]])
+    each = [dims] if isinstance(dims, int) else dims
+    return call.run_new([batch, shifts, [moved(call, dim, call.ndim) for dim in each]])
 
 
 def repeated(call: Call) -> Any:

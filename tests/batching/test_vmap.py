@@ -191,6 +191,12 @@ def test_small_shapes() -> None:
         (lambda x: x.softmax(0), numbers),
         (lambda x: x.unsqueeze(-1).squeeze(), numbers),
         (lambda x: x.max(), rows),
+        (lambda x: x.roll(1, 0), rows),
+        (lambda x: x.roll((1,), (0,)), rows),
+        (lambda x: x.roll(1), rows),
+        (lambda x: x.flip(0), rows),
+        (lambda x: x.repeat(2), rows),
+        (lambda x: x.repeat(2, 1), numbers),
         (lambda x: x.argmax(keepdim=True), rows),
     ):
         assert vmap(function)(batch).equal(ow.stack([function(each) for each in batch]))
