@@ -6,8 +6,8 @@ from typing import Any
 
 from .call import Call
 
-DIMS = frozenset({"axis0", "axis1", "dim", "dim0", "dim1", "dim2", "dimension", "dims"})
-"""The names of arguments that are dimensions of the tensor that the method is called of."""
+_DIMS = ("dim", "dims")
+"""The names of arguments that are dimensions of the tensor that the method is called of. Views are the core's."""
 
 
 def moved(call: Call, dim: int, ndim: int) -> int:
@@ -26,7 +26,7 @@ def with_moved(call: Call, ndim: int) -> list[Any]:
     """The arguments with the dimensions of batches in place of those of samples."""
 
     def of(name: str, value: Any) -> Any:
-        if name not in DIMS or value is None:
+        if name not in _DIMS or value is None:
             return value
         return (
             [moved(call, each, ndim) for each in value]
