@@ -11,8 +11,7 @@
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
 
-_Static_assert((int)OW_CALL_RESULTS >= OW_LAPACK_RESULTS && OW_CALL_RESULTS >= OW_MAX_RESULTS, "a call holds all results");
-_Static_assert((int)OW_CALL_INTS >= OW_LAPACK_FLAGS, "a call holds all options");
+_Static_assert((int)OW_CALL_RESULTS >= OW_MAX_RESULTS, "a call holds all results");
 
 int ow_first_alone(const ow_call *c) {
     return c->op->family == OW_REDUCE && c->op->results == (OW_VALUE | OW_POSITION) && c->all == OW_NO_LIST;
@@ -76,7 +75,7 @@ int ow_invoke(ow_call *c) {
     case OW_INDEXING: result = ow_indexing(c->op, c->inputs, c->params[0], c->ints, c->out, c->mode); break;
     case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;
     case OW_RANDOM: result = fill(c); break;
-    case OW_LAPACK: return ow_lapack_call(c->op, c->inputs, c->ints, c->reals[0], c->results);
+    case OW_LAPACK: return ow_lapack_call(c);
     case OW_CORE: return ow_core_call(c);
     case OW_COMPUTE: return ow_compute(c);
     case OW_FOLD: return ow_fold(c);
@@ -90,6 +89,21 @@ static int fail_across(ow_device from, ow_device to) {
     char texts[2][48];
     ow_fail(OW_RUNTIME_ERROR, "Attempting to copy from device %s to device %s, but cross-device copies are not allowed!",
             ow_device_text(texts[0], sizeof *texts, from), ow_device_text(texts[1], sizeof *texts, to));
+    return 0;
+}
+
+int ow_execute_call(ow_call *c, int made, ow_plan_run *run, void *details) {
+    const int is_written = c->mode != OW_NEW;
+    if (is_written) c->results[0] = c->out;
+    const ow_plan plan = {.op = c->op, .inputs = c->inputs, .results = c->results, .nresults = made,
+                          .compute = c->inputs[0] ? c->inputs[0]->dtype : 0, .details = details, .call = c};
+    int done = 1;
+    for (int k = 0; k < made; k++) done = done && c->results[k];
+    if (done && ow_execute(&plan, run)) return made;
+    for (int k = 0; k < made; k++) {
+        if (!is_written) ow_tensor_free(c->results[k]);
+        c->results[k] = NULL;
+    }
     return 0;
 }
 
@@ -122,7 +136,7 @@ static int device_of(const ow_call *c, ow_device *device) {
 /* Families whose drivers make views, or end in a plan. */
 static int is_planned(ow_family family) {
     return (1u << family & (1u << OW_ELEMENTWISE | 1u << OW_REDUCE | 1u << OW_SCAN | 1u << OW_ROWS | 1u << OW_VIEW |
-                            1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
+                            1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_LAPACK | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
 }
 
 /* Routines written by hand make their results and compute them in one. On a device they make these, and all else is the

@@ -2,7 +2,7 @@
 #ifndef OPWEAVE_INVOKE_H
 #define OPWEAVE_INVOKE_H
 
-#include "tensor/tensor.h"
+#include "families/plan.h"
 
 struct ow_generator;
 
@@ -66,5 +66,10 @@ int ow_invoke_anywhere(ow_call *call);
  * memory, on `meta`. The second is for new results of drivers that look at no element before they have made these. */
 int ow_make_results(ow_call *call);
 int ow_describe_results(ow_call *call);
+
+/* Ends a routine, or a function that is given the whole call: has its results computed by `run` where they are. These are
+ * `made` new ones in call->results, of which none is missing unless the error is set, or the tensor that is written. How many
+ * there are; or 0 with the error set, and new ones are freed. */
+int ow_execute_call(ow_call *call, int made, ow_plan_run *run, void *details);
 
 #endif

@@ -6,13 +6,13 @@
 #include "blas.h"
 #include "tensor/storage.h"
 
-#define NAMED_ROUTINE(name) {#name, ow_lapack_##name},
+#define NAMED_ROUTINE(name) {#name, &ow_lapack_##name},
 static const struct {
     const char *name;
-    ow_lapack_routine *routine;
+    const ow_lapack_routine *routine;
 } routines[] = {OW_LAPACKS(NAMED_ROUTINE)};
 
-static ow_lapack_routine *find_routine(const ow_op *op) {
+static const ow_lapack_routine *find_routine(const ow_op *op) {
     for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
         if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine;
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
@@ -29,15 +29,27 @@ static int check_first(const ow_op *op, const ow_tensor *first) {
     return 0;
 }
 
-/* Is this what the letters say, of the batch and dtype of the first input? `sizes`: of each letter; -1: not met yet. */
-static int fits(const ow_lapack *l, const ow_tensor *t, const char *letters, int count, int64_t *sizes) {
+/* The dtype of a tensor by what stands in front of its sizes; whether anything does. */
+static int has_mark(const ow_lapack *l, char mark, int *dtype) {
+    switch (mark) {
+    case '#': *dtype = OW_INT32; break;
+    case '%': *dtype = OW_INT64; break;
+    case '~': *dtype = l->real_dtype; break;
+    case '^': *dtype = l->letter & 1 ? OW_COMPLEX128 : OW_COMPLEX64; break;
+    default: *dtype = l->dtype; return 0;
+    }
+    return 1;
+}
+
+/* Is this what the word says, of the batch of the first input? */
+static int fits(ow_lapack *l, const ow_tensor *t, const char *word, int count) {
     const ow_tensor *first = l->inputs[0];
-    int batch = first->ndim - 2, pivots = *letters == '#';
-    if (t->ndim != batch + count - pivots || t->dtype != (pivots ? OW_INT32 : l->dtype)) return 0;
+    int batch = first->ndim - 2, dtype, marked = has_mark(l, *word, &dtype);
+    if (t->ndim != batch + count - marked || t->dtype != dtype) return 0;
     for (int d = 0; d < batch; d++)
         if (t->sizes[d] != first->sizes[d]) return 0;
-    for (int k = pivots; k < count; k++) {
-        int64_t *known = &sizes[letters[k] - 'a'], size = t->sizes[batch + k - pivots];
+    for (int k = marked; k < count; k++) {
+        int64_t *known = ow_lapack_size(l, word[k]), size = t->sizes[batch + k - marked];
         if (*known >= 0 && *known != size) return 0;
         *known = size;
     }
@@ -45,47 +57,31 @@ static int fits(const ow_lapack *l, const ow_tensor *t, const char *letters, int
 }
 
 /* Users rarely see the messages: the composites check in torch's words. */
-int ow_lapack_fits(const ow_lapack *l, const char *inputs, int options) {
-    int64_t sizes[26];
+int ow_lapack_fits(ow_lapack *l, const char *inputs) {
     const char *at = inputs;
-    for (int k = 0; k < 26; k++) sizes[k] = -1;
+    for (int k = 0; k < 26; k++) l->sizes[k] = -1;
     for (int k = 0; *at; k++) {
         int count = (int)strcspn(at, ",");
-        if (!fits(l, l->inputs[k], at, count, sizes)) {
+        if (!fits(l, l->inputs[k], at, count)) {
             ow_fail(OW_RUNTIME_ERROR, "%s: input %d is not of one batch and dtype with the first, or its sizes are not those of %s",
                     l->op->name, k + 1, inputs);
             return 0;
         }
         at += count + (at[count] == ',');
     }
+    int64_t rows = ow_lapack_rows(l->inputs[0]), columns = ow_lapack_width(l->inputs[0]);
+    *ow_lapack_size(l, 'l') = rows < columns ? rows : columns;
+    return 1;
+}
+
+static int is_option(const ow_lapack *l, int options) {
     if (!options || (l->flags[0] >= 0 && l->flags[0] < options)) return 1;
     ow_fail(OW_RUNTIME_ERROR, "%s: the option must be one of the numbers from 0 to %d, but is %lld", l->op->name, options - 1,
             (long long)l->flags[0]);
     return 0;
 }
 
-static void clean_up(ow_lapack *l, int done) {
-    for (int k = 0; k < l->works; k++) ow_dealloc(l->work[k].memory, l->work[k].nbytes);
-    for (int k = 0; k < l->copied; k++) ow_tensor_free(l->copies[k]);
-    for (int k = 0; k < OW_LAPACK_RESULTS && !done; k++) ow_tensor_free(l->results[k]);
-}
-
-int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *flags, double number, ow_tensor **results) {
-    static const int letters[OW_NSTORED] = {[OW_FLOAT64] = 1, [OW_COMPLEX64] = 2, [OW_COMPLEX128] = 3};
-    ow_lapack_routine *routine = find_routine(op);
-    if (!routine || !check_first(op, inputs[0])) return 0;
-    const ow_tensor *first = inputs[0];
-    ow_lapack l = {.op = op, .inputs = inputs, .flags = flags, .number = number, .results = results, .dtype = first->dtype};
-    l.letter = letters[l.dtype];
-    l.real_dtype = l.letter & 1 ? OW_FLOAT64 : OW_FLOAT32;
-    l.batch = 1;
-    for (int d = 0; d < first->ndim - 2; d++) l.batch *= first->sizes[d];
-    int done = routine(&l);
-    clean_up(&l, done);
-    return done ? op->results : 0;
-}
-
-/* ---- results and operands ------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------------------- */
 
 /* Like the first input, but for the last dimensions, of which there are `own`. */
 static ow_tensor *make(const ow_lapack *l, int dtype, int own, int64_t first, int64_t second) {
@@ -106,26 +102,62 @@ static ow_tensor *make(const ow_lapack *l, int dtype, int own, int64_t first, in
     return ow_tensor_new(dtype, batch + own, sizes, strides);
 }
 
-static ow_tensor *column_copy(const ow_lapack *l, ow_tensor *t) {
-    ow_tensor *copy = make(l, l->dtype, 2, ow_lapack_rows(t), ow_lapack_width(t));
-    if (copy && ow_copy(copy, t)) return copy;
-    ow_tensor_free(copy);
-    return NULL;
+static ow_tensor *columns_like(const ow_lapack *l, const ow_tensor *t) {
+    return make(l, l->dtype, 2, ow_lapack_rows(t), ow_lapack_width(t));
 }
 
-ow_tensor *ow_lapack_matrices(ow_lapack *l, int index, int dtype, int64_t rows, int64_t columns) {
-    return l->results[index] = make(l, dtype, 2, rows, columns);
+static ow_tensor *make_result(ow_lapack *l, int index, const char *word, int count) {
+    if (*word == '=') {
+        l->begins[index] = word[1] - '0' + 1;
+        return columns_like(l, l->inputs[word[1] - '0']);
+    }
+    int dtype, marked = has_mark(l, *word, &dtype), own = count - marked;
+    word += marked;
+    return make(l, dtype, own, own > 0 ? *ow_lapack_size(l, word[0]) : 0, own > 1 ? *ow_lapack_size(l, word[1]) : 0);
 }
 
-ow_tensor *ow_lapack_vectors(ow_lapack *l, int index, int dtype, int64_t n) {
-    return l->results[index] = make(l, dtype, 1, n, 0);
+/* Any of them may fail, with the error set. */
+static void make_results(ow_lapack *l) {
+    const char *at = l->routine->results;
+    for (int k = 0; k < l->op->results; k++) {
+        int count = (int)strcspn(at, ",");
+        l->results[k] = make_result(l, k, at, count);
+        at += count + (at[count] == ',');
+    }
 }
 
-ow_tensor *ow_lapack_numbers(ow_lapack *l, int index, int dtype) { return l->results[index] = make(l, dtype, 0, 0, 0); }
+/* ---- the call -------------------------------------------------------------------------------------------- */
 
-ow_tensor *ow_lapack_copied(ow_lapack *l, int index, int input) {
-    return l->results[index] = column_copy(l, l->inputs[input]);
+static int compute(const ow_plan *plan) {
+    ow_lapack *l = plan->details;
+    int done = 1;
+    for (int k = 0; k < plan->nresults && done; k++)
+        if (l->begins[k]) done = ow_copy(l->results[k], l->inputs[l->begins[k] - 1]);
+    done = done && l->routine->run(l);
+    for (int k = 0; k < l->works; k++) ow_dealloc(l->work[k].memory, l->work[k].nbytes);
+    for (int k = 0; k < l->copied; k++) ow_tensor_free(l->copies[k]);
+    return done;
 }
+
+int ow_lapack_call(ow_call *c) {
+    static const int letters[OW_NSTORED] = {[OW_FLOAT64] = 1, [OW_COMPLEX64] = 2, [OW_COMPLEX128] = 3};
+    const ow_op *op = c->op;
+    const ow_tensor *first = c->inputs[0];
+    const ow_lapack_routine *routine = find_routine(op);
+    if (!routine || !check_first(op, first)) return 0;
+    ow_lapack l = {.op = op, .inputs = c->inputs, .flags = c->ints, .number = c->reals[0], .results = c->results,
+                   .routine = routine, .dtype = first->dtype};
+    l.letter = letters[l.dtype];
+    l.real_dtype = l.letter & 1 ? OW_FLOAT64 : OW_FLOAT32;
+    l.batch = 1;
+    for (int d = 0; d < first->ndim - 2; d++) l.batch *= first->sizes[d];
+    if (!ow_lapack_fits(&l, routine->inputs) || !is_option(&l, routine->options)) return 0;
+    if (routine->check && !routine->check(&l)) return 0;
+    make_results(&l);
+    return ow_execute_call(c, op->results, compute, &l);
+}
+
+/* ---- operands -------------------------------------------------------------------------------------------- */
 
 int ow_lapack_is_packed(const ow_tensor *t, int rows) {
     int n = t->ndim, fast = rows ? n - 1 : n - 2, slow = rows ? n - 2 : n - 1;
@@ -148,10 +180,13 @@ static ow_tensor *keep(ow_lapack *l, ow_tensor *copy) {
 
 ow_tensor *ow_lapack_columns(ow_lapack *l, int input) {
     ow_tensor *t = l->inputs[input];
-    return ow_lapack_is_packed(t, 0) ? t : keep(l, column_copy(l, t));
+    return ow_lapack_is_packed(t, 0) ? t : ow_lapack_scratch(l, input);
 }
 
-ow_tensor *ow_lapack_scratch(ow_lapack *l, int input) { return keep(l, column_copy(l, l->inputs[input])); }
+ow_tensor *ow_lapack_scratch(ow_lapack *l, int input) {
+    ow_tensor *t = l->inputs[input], *copy = keep(l, columns_like(l, t));
+    return copy && ow_copy(copy, t) ? copy : NULL;
+}
 
 ow_tensor *ow_lapack_lines(ow_lapack *l, int input) {
     ow_tensor *t = l->inputs[input];
@@ -161,9 +196,7 @@ ow_tensor *ow_lapack_lines(ow_lapack *l, int input) {
 /* ---- work ---------------------------------------------------------------------------------------------- */
 
 void *ow_lapack_work(ow_lapack *l, int64_t count, int64_t itemsize) {
-    static double _Complex unused; /* in a call that infers */
     int64_t nbytes;
-    if (ow_infers()) return &unused;
     if (count < 1) count = 1;
     if (__builtin_mul_overflow(count, itemsize, &nbytes))
         return ow_fail(OW_OUT_OF_MEMORY, "out of memory: a matrix function needs to work in %lld elements", (long long)count);
@@ -195,7 +228,7 @@ int ow_lapack_end(void *token) {
 }
 
 int ow_lapack_has(const ow_lapack *l, int64_t k) {
-    return k < l->batch && !ow_infers() && (!k || k % l->part || ow_signals_handled());
+    return k < l->batch && (!k || k % l->part || ow_signals_handled());
 }
 
 void ow_lapack_subtract(const ow_lapack *l, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
@@ -212,7 +245,6 @@ enum {
 
 void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context) {
     double all = work * (double)l->batch;
-    if (ow_infers()) return;
     if (l->batch < ow_num_threads() || work < LEAST_MATRIX) ow_serial_for(l->batch, 1, all, task, context);
     else ow_parallel_for(l->batch, 1 + (int64_t)(LEAST_WORK / work), all, task, context);
 }

@@ -2,11 +2,11 @@
 #ifndef OPWEAVE_LAPACK_H
 #define OPWEAVE_LAPACK_H
 
-#include "tensor/tensor.h"
+#include "families/invoke.h"
 
 #include "ow_routines.h" /* generated */
 
-enum { OW_LAPACK_FLAGS = 4, OW_LAPACK_RESULTS = 4, OW_LAPACK_WORKS = 4 };
+enum { OW_LAPACK_WORKS = 4 };
 
 /* A call of an operator with a lapack body. The first input says how many matrices there are; all have its dimensions
  * before the last two (the composites that call these operators have expanded them). Each routine begins with a look at
@@ -17,10 +17,13 @@ typedef struct ow_lapack {
     const int64_t *flags; /* the integers and truth values, in schema order */
     double number;
     ow_tensor **results; /* what the routine makes */
+    int begins[OW_CALL_RESULTS]; /* 1 more than the input that a result is a copy of before the routine runs; 0: of none */
     int dtype, real_dtype;
     int letter;    /* 0 to 3 for s, d, c and z */
     int64_t batch; /* matrices */
+    int64_t sizes[26]; /* by letter; l: the smaller one of the first input's; -1: not known */
     int64_t part;  /* so many of them are worth a look at signals */
+    const struct ow_lapack_routine *routine;
     int copied, works;
     ow_tensor *copies[OW_MAX_INPUTS];
     struct {
@@ -29,28 +32,32 @@ typedef struct ow_lapack {
     } work[OW_LAPACK_WORKS];
 } ow_lapack;
 
-/* 1, or 0 with the error set. */
-typedef int ow_lapack_routine(ow_lapack *l);
+/* A routine: which results it has, and how they are computed. Its functions return 1, or 0 with the error set.
+ *
+ * `inputs` and `results` have a word for each tensor, of what it has for each matrix of the batch: letters for its sizes, none
+ * of numbers, which are equal where letters are; matrices are column-major. In front of these stands # for integers of 32 and
+ * % for those of 64 bits, ~ for real and ^ for complex numbers of the call's precision. A result =k is a copy of input k when
+ * the routine runs, which overwrites it. */
+typedef struct ow_lapack_routine {
+    const char *inputs, *results;
+    int options;                /* the first integer is one of so many; 0: it is no choice */
+    int (*check)(ow_lapack *l); /* what else there is to check, and sizes of results that no input has; NULL: nothing */
+    int (*run)(ow_lapack *l);   /* on the CPU, where the results are there */
+} ow_lapack_routine;
 
-#define OW_DECLARE_LAPACK(name) ow_lapack_routine ow_lapack_##name;
+#define OW_DECLARE_LAPACK(name) extern const ow_lapack_routine ow_lapack_##name;
 OW_LAPACKS(OW_DECLARE_LAPACK)
 
-/* The operator's results, `results` having OW_LAPACK_RESULTS places; their number, or 0 with the error set. */
-int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *flags, double number, ow_tensor **results);
+/* How many results there are, or 0 with the error set. */
+int ow_lapack_call(ow_call *call);
 
-/* Have the inputs these sizes, and is the first integer one of so many `options` (0: it is no choice)? `inputs` has a word for
- * each: letters for its sizes, which are equal where letters are; with # in front, integers of 32 bits. 1, or 0 with the error
- * set. */
-int ow_lapack_fits(const ow_lapack *l, const char *inputs, int options);
+/* Have the inputs these sizes? 1, or 0 with the error set. */
+int ow_lapack_fits(ow_lapack *l, const char *inputs);
+/* The size that a letter stands for. */
+static inline int64_t *ow_lapack_size(ow_lapack *l, char letter) { return &l->sizes[letter - 'a']; }
 
-/* ---- results and operands; NULL with the error set ------------------------------------------------------ */
+/* ---- operands of a routine that runs; NULL with the error set --------------------------------------------- */
 
-/* results[place], for each matrix of the batch: a column-major matrix, a vector, a number. */
-ow_tensor *ow_lapack_matrices(ow_lapack *l, int index, int dtype, int64_t rows, int64_t columns);
-ow_tensor *ow_lapack_vectors(ow_lapack *l, int index, int dtype, int64_t n);
-ow_tensor *ow_lapack_numbers(ow_lapack *l, int index, int dtype);
-/* results[place], a column-major copy of an input, to be overwritten. */
-ow_tensor *ow_lapack_copied(ow_lapack *l, int index, int input);
 /* An input for reading, column-major: itself or a copy that the call keeps until its end. */
 ow_tensor *ow_lapack_columns(ow_lapack *l, int input);
 /* A column-major copy that the call may overwrite and does not return. */

@@ -61,21 +61,19 @@ static void factorize_range(void *context, int64_t begin, int64_t end) {
 }
 
 /* (A, upper) -> L or its conjugate transpose, info */
-int ow_lapack_potrf(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn", 0)) return 0;
-    cholesky_batch b = {l, ow_lapack_copied(l, 0, 0), ow_lapack_numbers(l, 1, OW_INT32)};
-    if (!b.factor || !b.info) return 0;
+static int run_potrf(ow_lapack *l) {
+    cholesky_batch b = {l, l->results[0], l->results[1]};
     double n = (double)ow_lapack_rows(b.factor), work = n * n * n;
     void *token = ow_lapack_begin(l, work, l->batch < ow_num_threads() ? OW_LAPACK_SHARED : OW_LAPACK_ALONE);
     ow_lapack_each(l, work, factorize_range, &b);
     return ow_lapack_end(token);
 }
 
+const ow_lapack_routine ow_lapack_potrf = {.inputs = "nn", .results = "=0,#", .run = run_potrf};
+
 /* (L, upper) -> inverse of the factorized matrix, info */
-int ow_lapack_potri(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn", 0)) return 0;
-    ow_tensor *inverse = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
-    if (!inverse || !info) return 0;
+static int run_potri(ow_lapack *l) {
+    const ow_tensor *inverse = l->results[0], *info = l->results[1];
     int64_t n = ow_lapack_rows(inverse), leading = ow_lapack_leading(n), status;
     void *token = ow_lapack_begin(l, 2 * (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k); k++) {
@@ -86,11 +84,12 @@ int ow_lapack_potri(ow_lapack *l) {
     return ow_lapack_end(token);
 }
 
+const ow_lapack_routine ow_lapack_potri = {.inputs = "nn", .results = "=0,#", .run = run_potri};
+
 /* (L, B, upper) -> X */
-int ow_lapack_potrs(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn,nk", 0)) return 0;
-    ow_tensor *factor = ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
-    if (!factor || !x) return 0;
+static int run_potrs(ow_lapack *l) {
+    const ow_tensor *factor = ow_lapack_columns(l, 0), *x = l->results[0];
+    if (!factor) return 0;
     int64_t n = ow_lapack_rows(factor), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k) && x->numel; k++)
@@ -98,3 +97,5 @@ int ow_lapack_potrs(ow_lapack *l) {
                          &status, 1);
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_potrs = {.inputs = "nn,nk", .results = "=1", .run = run_potrs};

@@ -46,12 +46,9 @@ static int64_t refuse(const ow_lapack *l, const void *a, int64_t n) {
 }
 
 /* (A, upper, with vectors) -> values, vectors (or what is left of A), info */
-int ow_lapack_syevd(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn", 0)) return 0;
-    ow_tensor *a = ow_lapack_copied(l, 1, 0), *info = ow_lapack_numbers(l, 2, OW_INT32);
-    if (!a || !info) return 0;
+static int run_syevd(ow_lapack *l) {
+    const ow_tensor *values = l->results[0], *a = l->results[1], *info = l->results[2];
     int64_t n = ow_lapack_rows(a), whole;
-    ow_tensor *values = ow_lapack_vectors(l, 0, l->real_dtype, n);
     double _Complex first = 0;
     double real = 0;
     symmetric_work w = {&first, &real, &whole, -1, -1, -1};
@@ -62,7 +59,7 @@ int ow_lapack_syevd(ow_lapack *l) {
     w.work = ow_lapack_work(l, w.lwork, ow_itemsize(l->dtype));
     w.rwork = ow_lapack_work(l, w.lrwork, ow_itemsize(l->real_dtype));
     w.iwork = ow_lapack_work(l, w.liwork, sizeof(int64_t));
-    if (!values || !w.work || !w.rwork || !w.iwork) return 0;
+    if (!w.work || !w.rwork || !w.iwork) return 0;
     void *token = ow_lapack_begin(l, 9 * cube(n), 0);
     for (int64_t k = 0; ow_lapack_has(l, k) && n; k++) {
         int64_t status = refuse(l, ow_lapack_at(l, a, k), n);
@@ -70,9 +67,11 @@ int ow_lapack_syevd(ow_lapack *l) {
         else status = symmetric(l, n, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    if (!n && !ow_infers()) memset(info->data, 0, sizeof(int32_t) * (size_t)l->batch);
+    if (!n) memset(info->data, 0, sizeof(int32_t) * (size_t)l->batch);
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_syevd = {.inputs = "nn", .results = "~n,=0,#", .run = run_syevd};
 
 /* ---- any square matrix --------------------------------------------------------------------------------- */
 
@@ -118,14 +117,15 @@ static int64_t general(const ow_lapack *l, void *a, void *values, void *vectors,
 }
 
 /* (A, with vectors) -> values, vectors, info; the values and vectors are complex */
-int ow_lapack_geev(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn", 0)) return 0;
-    ow_tensor *from = l->inputs[0];
-    int64_t n = ow_lapack_rows(from), item = ow_itemsize(l->dtype);
-    int complex_dtype = l->letter & 1 ? OW_COMPLEX128 : OW_COMPLEX64, is_complex = ow_lapack_is_complex(l);
-    ow_tensor *values = ow_lapack_vectors(l, 0, complex_dtype, n), *info = ow_lapack_numbers(l, 2, OW_INT32);
-    ow_tensor *vectors = ow_lapack_matrices(l, 1, complex_dtype, l->flags[0] ? n : 0, l->flags[0] ? n : 0);
-    ow_tensor *a = ow_lapack_scratch(l, 0);
+static int size_eigenvectors(ow_lapack *l) {
+    *ow_lapack_size(l, 'v') = l->flags[0] ? *ow_lapack_size(l, 'n') : 0;
+    return 1;
+}
+
+static int run_geev(ow_lapack *l) {
+    const ow_tensor *values = l->results[0], *vectors = l->results[1], *info = l->results[2], *a = ow_lapack_scratch(l, 0);
+    int64_t n = ow_lapack_rows(l->inputs[0]), item = ow_itemsize(l->dtype);
+    int is_complex = ow_lapack_is_complex(l);
     double _Complex first = 0;
     general_work w = {n, -1, &first, &first};
     general(l, NULL, NULL, NULL, &w);
@@ -133,7 +133,7 @@ int ow_lapack_geev(ow_lapack *l) {
     w.work = ow_lapack_work(l, w.lwork, item);
     int64_t count = is_complex ? 2 * n : l->flags[0] ? n * (n + 2) : 2 * n;
     w.real = ow_lapack_work(l, count, ow_itemsize(l->real_dtype));
-    if (!values || !info || !vectors || !a || !w.work || !w.real) return 0;
+    if (!a || !w.work || !w.real) return 0;
     void *token = ow_lapack_begin(l, 20 * cube(n), OW_LAPACK_SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         int64_t status = 0;
@@ -142,3 +142,5 @@ int ow_lapack_geev(ow_lapack *l) {
     }
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_geev = {.inputs = "nn", .results = "^n,^vv,#", .check = size_eigenvectors, .run = run_geev};

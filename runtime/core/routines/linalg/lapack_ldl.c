@@ -13,18 +13,15 @@ OW_LAPACK_TABLE(hetrf, sytrf_type, ssytrf, dsytrf, chetrf, zhetrf)
 OW_LAPACK_TABLE(hetrs, sytrs_type, ssytrs, dsytrs, chetrs, zhetrs)
 
 /* (A, hermitian) -> L with D on the diagonal, pivots, info */
-int ow_lapack_sytrf(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn", 0)) return 0;
-    ow_tensor *factors = ow_lapack_copied(l, 0, 0);
-    if (!factors) return 0;
+static int run_sytrf(ow_lapack *l) {
+    const ow_tensor *factors = l->results[0], *pivots = l->results[1], *info = l->results[2];
     sytrf_type *factorize = (l->flags[0] ? hetrf : sytrf)[l->letter];
     int64_t n = ow_lapack_rows(factors), leading = ow_lapack_leading(n), query = -1, status;
-    ow_tensor *pivots = ow_lapack_vectors(l, 1, OW_INT32, n), *info = ow_lapack_numbers(l, 2, OW_INT32);
     double _Complex first = 0;
     factorize("L", &n, NULL, &leading, NULL, &first, &query, &status, 1);
     int64_t size = ow_lapack_work_size(l, &first), *wide = ow_lapack_work(l, n, sizeof(int64_t));
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
-    if (!pivots || !info || !wide || !work) return 0;
+    if (!wide || !work) return 0;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         factorize("L", &n, ow_lapack_at(l, factors, k), &leading, wide, work, &size, &status, 1);
@@ -33,6 +30,8 @@ int ow_lapack_sytrf(ow_lapack *l) {
     }
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_sytrf = {.inputs = "nn", .results = "=0,#n,#", .run = run_sytrf};
 
 /* 1 if every pivot names a row, negative ones in pairs. With others LAPACK would write outside the matrix. */
 static int check_pivots(const int64_t *pivots, int64_t n) {
@@ -50,10 +49,9 @@ static int check_pivots(const int64_t *pivots, int64_t n) {
 }
 
 /* (LD, pivots, B, hermitian) -> X */
-int ow_lapack_sytrs(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn,#n,nk", 0)) return 0;
-    ow_tensor *factors = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
-    if (!factors || !pivots || !x) return 0;
+static int run_sytrs(ow_lapack *l) {
+    const ow_tensor *factors = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = l->results[0];
+    if (!factors || !pivots) return 0;
     sytrs_type *solve = (l->flags[0] ? hetrs : sytrs)[l->letter];
     int64_t n = ow_lapack_rows(factors), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
     int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
@@ -68,3 +66,5 @@ int ow_lapack_sytrs(ow_lapack *l) {
     }
     return ow_lapack_end(token) && fit;
 }
+
+const ow_lapack_routine ow_lapack_sytrs = {.inputs = "nn,#n,nk", .results = "=2", .run = run_sytrs};

@@ -114,18 +114,18 @@ static int is_refused(const ow_lapack *l, const void *a, int64_t m, int64_t n, i
 }
 
 /* (A, B with max(m, n) rows, driver, rcond) -> X in the first n rows and what is left of B, rank, singular values, info */
-int ow_lapack_gels(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "mn,rk", DRIVERS)) return 0;
-    const ow_tensor *from = l->inputs[0];
-    int64_t m = ow_lapack_rows(from), n = ow_lapack_width(from), least = m < n ? m : n, wholes = 0, rank = 0;
-    if (ow_lapack_rows(l->inputs[1]) != (m < n ? n : m)) {
-        ow_fail(OW_RUNTIME_ERROR, "%s: B must have as many rows as the longer side of A", l->op->name);
-        return 0;
-    }
-    ow_tensor *x = ow_lapack_copied(l, 0, 1), *ranks = ow_lapack_numbers(l, 1, OW_INT64);
-    ow_tensor *s = ow_lapack_vectors(l, 2, l->real_dtype, least), *info = ow_lapack_numbers(l, 3, OW_INT32);
-    ow_tensor *a = ow_lapack_scratch(l, 0);
-    if (!x || !ranks || !s || !info || !a) return 0;
+static int check_gels(ow_lapack *l) {
+    int64_t m = *ow_lapack_size(l, 'm'), n = *ow_lapack_size(l, 'n');
+    if (*ow_lapack_size(l, 'r') == (m < n ? n : m)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "%s: B must have as many rows as the longer side of A", l->op->name);
+    return 0;
+}
+
+static int run_gels(ow_lapack *l) {
+    const ow_tensor *x = l->results[0], *ranks = l->results[1], *s = l->results[2], *info = l->results[3];
+    const ow_tensor *a = ow_lapack_scratch(l, 0);
+    if (!a) return 0;
+    int64_t m = ow_lapack_rows(a), n = ow_lapack_width(a), least = m < n ? m : n, wholes = 0, rank = 0;
     double _Complex first = 0;
     double real = 0;
     int driver = (int)l->flags[0];
@@ -169,3 +169,5 @@ int ow_lapack_gels(ow_lapack *l) {
     }
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_gels = {.inputs = "mn,rk", .results = "=1,%,~l,#", .options = DRIVERS, .check = check_gels, .run = run_gels};

@@ -146,14 +146,13 @@ static int run(ow_lapack *l, lu_batch *b, ow_task task, double work) {
 }
 
 /* (A) -> LU, pivots, info */
-int ow_lapack_getrf(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "mn", 0)) return 0;
-    ow_tensor *lu = ow_lapack_copied(l, 0, 0);
-    if (!lu) return 0;
-    int64_t m = ow_lapack_rows(lu), n = ow_lapack_width(lu), least = m < n ? m : n;
-    lu_batch b = {.lu = lu, .pivots = ow_lapack_vectors(l, 1, OW_INT32, least), .info = ow_lapack_numbers(l, 2, OW_INT32)};
-    return b.pivots && b.info && run(l, &b, factorize_range, (double)m * (double)n * (double)least);
+static int run_getrf(ow_lapack *l) {
+    lu_batch b = {.lu = l->results[0], .pivots = l->results[1], .info = l->results[2]};
+    int64_t m = ow_lapack_rows(b.lu), n = ow_lapack_width(b.lu), least = m < n ? m : n;
+    return run(l, &b, factorize_range, (double)m * (double)n * (double)least);
 }
+
+const ow_lapack_routine ow_lapack_getrf = {.inputs = "mn", .results = "=0,#l,#", .run = run_getrf};
 
 #define PROPERLY "Did you properly pass the result of lu_factor?"
 #define SMALL_PIVOT "Pivots given to lu_solve must all be greater or equal to 1. "
@@ -165,7 +164,7 @@ int ow_lapack_getrf(ow_lapack *l) {
 static int64_t *read_pivots(ow_lapack *l, const ow_tensor *pivots, int64_t rows, const char *too_small,
                             const char *too_large) {
     int64_t lowest = 1, highest = 1, *wide = ow_lapack_work(l, pivots->numel, sizeof(int64_t));
-    if (!wide || ow_infers()) return wide;
+    if (!wide) return NULL;
     ow_lapack_widen(wide, pivots->data, pivots->numel);
     for (int64_t i = 0; i < pivots->numel; i++) {
         lowest = wide[i] < lowest ? wide[i] : lowest;
@@ -177,15 +176,14 @@ static int64_t *read_pivots(ow_lapack *l, const ow_tensor *pivots, int64_t rows,
 }
 
 /* (LU, pivots) -> the rows of the matrix in the order in which its factors have them */
-int ow_lapack_laswp(ow_lapack *l) {
+static int run_laswp(ow_lapack *l) {
     static const char outside[] = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive." PROPERLY;
-    if (!ow_lapack_fits(l, "mn,#k", 0)) return 0;
     int64_t m = ow_lapack_rows(l->inputs[0]);
-    ow_tensor *pivots = ow_lapack_lines(l, 1), *rows = ow_lapack_vectors(l, 0, OW_INT64, m);
-    const int64_t *wide = pivots && rows ? read_pivots(l, pivots, m, outside, outside) : NULL;
+    const ow_tensor *pivots = ow_lapack_lines(l, 1), *rows = l->results[0];
+    const int64_t *wide = pivots ? read_pivots(l, pivots, m, outside, outside) : NULL;
     if (!wide) return 0;
     int64_t count = pivots->sizes[pivots->ndim - 1];
-    for (int64_t k = 0; k < l->batch && !ow_infers(); k++) {
+    for (int64_t k = 0; k < l->batch; k++) {
         int64_t *row = ow_lapack_at(l, rows, k);
         const int64_t *other = wide + k * count;
         for (int64_t i = 0; i < m; i++) row[i] = i;
@@ -198,35 +196,33 @@ int ow_lapack_laswp(ow_lapack *l) {
     return 1;
 }
 
+const ow_lapack_routine ow_lapack_laswp = {.inputs = "mn,#k", .results = "%m", .run = run_laswp};
+
 /* (LU, pivots, B, trans) -> X; trans is 0 for A X = B, 1 for the transposed A, 2 for the conjugate transposed. */
-int ow_lapack_getrs(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn,#n,nk", 3)) return 0;
-    lu_batch b = {.lu = ow_lapack_columns(l, 0), .pivots = ow_lapack_lines(l, 1), .x = ow_lapack_copied(l, 0, 2)};
-    if (!b.lu || !b.pivots || !b.x) return 0;
+static int run_getrs(ow_lapack *l) {
+    lu_batch b = {.lu = ow_lapack_columns(l, 0), .pivots = ow_lapack_lines(l, 1), .x = l->results[0]};
+    if (!b.lu || !b.pivots) return 0;
     int64_t n = ow_lapack_rows(b.lu);
     b.wide = read_pivots(l, b.pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY);
     if (!b.wide) return 0;
     return !b.x->numel || run(l, &b, substitute_range, (double)n * (double)n * (double)ow_lapack_width(b.x));
 }
 
+const ow_lapack_routine ow_lapack_getrs = {.inputs = "nn,#n,nk", .results = "=2", .options = 3, .run = run_getrs};
+
 /* (A, B, trans) -> X, LU, pivots, info; as the two above. X of a singular matrix has the values that B has. */
-int ow_lapack_gesv(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn,nk", 3)) return 0;
-    lu_batch b = {.x = ow_lapack_copied(l, 0, 1), .lu = ow_lapack_copied(l, 1, 0)};
-    if (!b.x || !b.lu) return 0;
+static int run_gesv(ow_lapack *l) {
+    lu_batch b = {.x = l->results[0], .lu = l->results[1], .pivots = l->results[2], .info = l->results[3]};
     int64_t n = ow_lapack_rows(b.lu);
-    b.pivots = ow_lapack_vectors(l, 2, OW_INT32, n);
-    b.info = ow_lapack_numbers(l, 3, OW_INT32);
-    double work = cube(n) + (double)n * (double)n * (double)ow_lapack_width(b.x);
-    return b.pivots && b.info && run(l, &b, solve_range, work);
+    return run(l, &b, solve_range, cube(n) + (double)n * (double)n * (double)ow_lapack_width(b.x));
 }
 
+const ow_lapack_routine ow_lapack_gesv = {.inputs = "nn,nk", .results = "=1,=0,#n,#", .options = 3, .run = run_gesv};
+
 /* (A) -> inverse, info; of a singular matrix the LU factors. */
-int ow_lapack_getri(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn", 0)) return 0;
-    lu_batch b = {.lu = ow_lapack_scratch(l, 0), .info = ow_lapack_numbers(l, 1, OW_INT32)};
-    if (!b.lu || !b.info) return 0;
-    int64_t n = ow_lapack_rows(b.lu);
-    b.x = ow_lapack_matrices(l, 0, l->dtype, n, n);
-    return b.x && run(l, &b, invert_range, 2 * cube(n));
+static int run_getri(ow_lapack *l) {
+    lu_batch b = {.lu = ow_lapack_scratch(l, 0), .x = l->results[0], .info = l->results[1]};
+    return b.lu && run(l, &b, invert_range, 2 * cube(ow_lapack_rows(b.lu)));
 }
+
+const ow_lapack_routine ow_lapack_getri = {.inputs = "nn", .results = "nn,#", .run = run_getri};

@@ -53,20 +53,17 @@ static int is_count(const ow_lapack *l, int64_t count, int64_t limit) {
 }
 
 /* No more of them than rows, and than columns that hold them. */
-static int are_reflections(const ow_lapack *l) {
-    const ow_tensor *from = l->inputs[0], *tau = l->inputs[1];
-    int64_t rows = ow_lapack_rows(from), width = ow_lapack_width(from);
-    return is_count(l, tau->sizes[tau->ndim - 1], rows < width ? rows : width);
-}
+static int are_reflections(ow_lapack *l) { return is_count(l, *ow_lapack_size(l, 'k'), *ow_lapack_size(l, 'l')); }
 
 /* (A, rows) -> reflections below and R above the diagonal, tau, so many rows of R */
-int ow_lapack_geqrf(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "mn", 0) || !is_count(l, l->flags[0], ow_lapack_rows(l->inputs[0]))) return 0;
-    ow_tensor *qr = ow_lapack_copied(l, 0, 0);
-    if (!qr) return 0;
+static int check_geqrf(ow_lapack *l) {
+    *ow_lapack_size(l, 'r') = l->flags[0];
+    return is_count(l, l->flags[0], *ow_lapack_size(l, 'm'));
+}
+
+static int run_geqrf(ow_lapack *l) {
+    const ow_tensor *qr = l->results[0], *tau = l->results[1], *r = l->results[2];
     int64_t m = ow_lapack_rows(qr), n = ow_lapack_width(qr), least = m < n ? m : n, leading = ow_lapack_leading(m), status;
-    ow_tensor *tau = ow_lapack_vectors(l, 1, l->dtype, least);
-    ow_tensor *r = ow_lapack_matrices(l, 2, l->dtype, l->flags[0], n);
     int blocked = least >= BLOCKED;
     int64_t item = ow_itemsize(l->dtype), size = blocked ? n * PANEL : 0;
     double _Complex first = 0;
@@ -75,7 +72,7 @@ int ow_lapack_geqrf(ow_lapack *l) {
         size = ow_lapack_work_size(l, &first);
     }
     char *work = ow_lapack_work(l, size, item), *t = ow_lapack_work(l, blocked ? least * PANEL : 0, item);
-    if (!tau || !r || !work || !t) return 0;
+    if (!work || !t) return 0;
     void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k) && qr->numel; k++) {
         char *a = ow_lapack_at(l, qr, k), *factors = ow_lapack_at(l, tau, k);
@@ -88,6 +85,8 @@ int ow_lapack_geqrf(ow_lapack *l) {
     }
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_geqrf = {.inputs = "mn", .results = "=0,l,rn", .check = check_geqrf, .run = run_geqrf};
 
 /* The first n columns of the product of `count` reflections, by panels from the last to the first: each changes nothing
  * of the unit matrix above itself and to its left. `work` holds (n + PANEL) PANEL elements. */
@@ -108,15 +107,16 @@ static void multiply_panels(const ow_lapack *l, int64_t m, int64_t n, int64_t co
 }
 
 /* (reflections, tau, columns) -> that many columns of Q */
-int ow_lapack_orgqr(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "mw,k", 0) || !are_reflections(l) || !is_count(l, l->flags[0], ow_lapack_rows(l->inputs[0])) ||
-        !is_count(l, l->inputs[1]->sizes[l->inputs[1]->ndim - 1], l->flags[0]))
-        return 0;
-    ow_tensor *from = ow_lapack_columns(l, 0), *tau = ow_lapack_lines(l, 1);
+static int check_orgqr(ow_lapack *l) {
+    int64_t columns = *ow_lapack_size(l, 'n') = l->flags[0];
+    return are_reflections(l) && is_count(l, columns, *ow_lapack_size(l, 'm')) && is_count(l, *ow_lapack_size(l, 'k'), columns);
+}
+
+static int run_orgqr(ow_lapack *l) {
+    const ow_tensor *from = ow_lapack_columns(l, 0), *tau = ow_lapack_lines(l, 1), *q = l->results[0];
     if (!from || !tau) return 0;
     int64_t m = ow_lapack_rows(from), n = l->flags[0], leading = ow_lapack_leading(m), status;
     int64_t count = tau->sizes[tau->ndim - 1], width = ow_lapack_width(from), item = ow_itemsize(l->dtype);
-    ow_tensor *q = ow_lapack_matrices(l, 0, l->dtype, m, n);
     int blocked = count >= BLOCKED;
     int64_t size = blocked ? (n + PANEL) * PANEL : 0;
     double _Complex first = 0;
@@ -125,7 +125,7 @@ int ow_lapack_orgqr(ow_lapack *l) {
         size = ow_lapack_work_size(l, &first);
     }
     void *work = ow_lapack_work(l, size, item);
-    if (!q || !work) return 0;
+    if (!work) return 0;
     void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k) && q->numel; k++) {
         char *a = ow_lapack_at(l, q, k);
@@ -139,11 +139,16 @@ int ow_lapack_orgqr(ow_lapack *l) {
     return ow_lapack_end(token);
 }
 
+const ow_lapack_routine ow_lapack_orgqr = {.inputs = "mw,k", .results = "mn", .check = check_orgqr, .run = run_orgqr};
+
 /* (reflections, tau, C, left, transpose) -> Q C or C Q, or with the conjugate transpose of Q */
-int ow_lapack_ormqr(ow_lapack *l) {
-    if (!ow_lapack_fits(l, l->flags[0] ? "mw,k,mn" : "nw,k,mn", 0) || !are_reflections(l)) return 0;
-    ow_tensor *from = ow_lapack_columns(l, 0), *tau = ow_lapack_lines(l, 1), *c = ow_lapack_copied(l, 0, 2);
-    if (!from || !tau || !c) return 0;
+static int check_ormqr(ow_lapack *l) {
+    return ow_lapack_fits(l, l->flags[0] ? "mw,k,mn" : "nw,k,mn") && are_reflections(l);
+}
+
+static int run_ormqr(ow_lapack *l) {
+    const ow_tensor *from = ow_lapack_columns(l, 0), *tau = ow_lapack_lines(l, 1), *c = l->results[0];
+    if (!from || !tau) return 0;
     const char *side = l->flags[0] ? "L" : "R", *trans = !l->flags[1] ? "N" : ow_lapack_is_complex(l) ? "C" : "T";
     int64_t m = ow_lapack_rows(c), n = ow_lapack_width(c), count = tau->sizes[tau->ndim - 1], status;
     int64_t leading = ow_lapack_leading(m), lda = ow_lapack_leading(ow_lapack_rows(from));
@@ -158,3 +163,5 @@ int ow_lapack_ormqr(ow_lapack *l) {
                          ow_lapack_at(l, c, k), &leading, work, &size, &status, 1, 1);
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_ormqr = {.inputs = "", .results = "=2", .check = check_ormqr, .run = run_ormqr};

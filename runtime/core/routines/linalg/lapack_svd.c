@@ -10,7 +10,7 @@ typedef void complex_gesdd_type(const char *job, const int64_t *m, const int64_t
 OW_LAPACK_PAIR(gesdd, gesdd_type, sgesdd, dgesdd)
 OW_LAPACK_PAIR(complex_gesdd, complex_gesdd_type, cgesdd, zgesdd)
 
-enum { NO_VECTORS, REDUCED, FULL };
+enum { NO_VECTORS, REDUCED, FULL, JOBS };
 
 typedef struct {
     int64_t m, n, ldu, ldvh, lwork;
@@ -45,24 +45,27 @@ static int64_t refuse(const ow_lapack *l, ow_lapack_content content, int64_t lea
 }
 
 /* (A, job) -> U, S, Vh, info; job is 0 for values alone, 1 for as many vectors as values, 2 for all vectors */
-int ow_lapack_gesdd(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "mn", 3)) return 0;
-    const ow_tensor *from = l->inputs[0];
+static int size_vectors(ow_lapack *l) {
+    int64_t m = *ow_lapack_size(l, 'm'), n = *ow_lapack_size(l, 'n'), least = *ow_lapack_size(l, 'l'), job = l->flags[0];
+    *ow_lapack_size(l, 'u') = job ? m : 0;
+    *ow_lapack_size(l, 'c') = job == FULL ? m : job ? least : 0;
+    *ow_lapack_size(l, 'r') = job == FULL ? n : job ? least : 0;
+    *ow_lapack_size(l, 'v') = job ? n : 0;
+    return 1;
+}
+
+static int run_gesdd(ow_lapack *l) {
+    const ow_tensor *u = l->results[0], *s = l->results[1], *vh = l->results[2], *info = l->results[3];
+    const ow_tensor *from = l->inputs[0], *a = ow_lapack_scratch(l, 0);
     int64_t m = ow_lapack_rows(from), n = ow_lapack_width(from), least = m < n ? m : n, most = m < n ? n : m;
-    int64_t job = l->flags[0], ucolumns = job == FULL ? m : job == REDUCED ? least : 0;
-    int64_t vrows = job == FULL ? n : job == REDUCED ? least : 0;
-    ow_tensor *u = ow_lapack_matrices(l, 0, l->dtype, job ? m : 0, ucolumns);
-    ow_tensor *s = ow_lapack_vectors(l, 1, l->real_dtype, least);
-    ow_tensor *vh = ow_lapack_matrices(l, 2, l->dtype, vrows, job ? n : 0), *info = ow_lapack_numbers(l, 3, OW_INT32);
-    ow_tensor *a = ow_lapack_scratch(l, 0);
     double _Complex first = 0;
-    svd_work w = {m, n, ow_lapack_leading(m), ow_lapack_leading(vrows), -1, &first, NULL, NULL};
+    svd_work w = {m, n, ow_lapack_leading(m), ow_lapack_leading(ow_lapack_rows(vh)), -1, &first, NULL, NULL};
     decompose(l, NULL, NULL, NULL, NULL, &w);
     w.lwork = ow_lapack_work_size(l, &first);
     w.work = ow_lapack_work(l, w.lwork, ow_itemsize(l->dtype));
     w.rwork = ow_lapack_work(l, real_work(l, least, most), ow_itemsize(l->real_dtype));
     w.iwork = ow_lapack_work(l, 8 * least, sizeof(int64_t));
-    if (!u || !s || !vh || !info || !a || !w.work || !w.rwork || !w.iwork) return 0;
+    if (!a || !w.work || !w.rwork || !w.iwork) return 0;
     void *token = ow_lapack_begin(l, 20 * (double)m * (double)n * (double)least, OW_LAPACK_SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         int64_t status = 0;
@@ -77,3 +80,5 @@ int ow_lapack_gesdd(ow_lapack *l) {
     }
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_gesdd = {.inputs = "mn", .results = "uc,~l,rv,#", .options = JOBS, .check = size_vectors, .run = run_gesdd};

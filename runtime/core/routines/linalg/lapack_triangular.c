@@ -147,11 +147,10 @@ static void solve_range(void *context, int64_t begin, int64_t end) {
 
 /* (A, B, upper, unit diagonal) -> X with A X = B. A that lies in memory row after row is the transposed of one that lies
  * there column after column, which BLAS reads as well. */
-int ow_lapack_trsm(ow_lapack *l) {
-    if (!ow_lapack_fits(l, "nn,nk", 0)) return 0;
+static int run_trsm(ow_lapack *l) {
     int rows = !ow_lapack_is_packed(l->inputs[0], 0) && ow_lapack_is_packed(l->inputs[0], 1);
-    ow_tensor *a = rows ? l->inputs[0] : ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
-    if (!a || !x || !x->numel) return a && x;
+    const ow_tensor *x = l->results[0], *a = rows ? l->inputs[0] : ow_lapack_columns(l, 0);
+    if (!a || !x->numel) return a != NULL;
     int64_t n = ow_lapack_rows(x);
     ow_triangle t = {(l->flags[0] != 0) != rows, l->flags[1] != 0, rows ? 'T' : 'N', n, NULL, ow_lapack_leading(n)};
     triangle_batch b = {l, a, x, t};
@@ -160,3 +159,5 @@ int ow_lapack_trsm(ow_lapack *l) {
     ow_lapack_each(l, work, solve_range, &b);
     return ow_lapack_end(token);
 }
+
+const ow_lapack_routine ow_lapack_trsm = {.inputs = "nn,nk", .results = "=1", .run = run_trsm};
