@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._C import lib
-from .._handle import Function
+from .._handle import Function, Method
 from . import binding as binding
 from . import conjugates as conjugates
 from . import kernels
@@ -28,6 +28,11 @@ def _setter(op: Op) -> Any:
         view.copy_(value)
 
     return assign
+
+
+def attribute(method: Any) -> Any:
+    """What class Tensor has in the place of a function or property."""
+    return Method(method) if isinstance(method, Function) else method
 
 
 class Operators:
@@ -113,6 +118,10 @@ class Operators:
         for special, form in dunders:
             self.methods[special] = op.function if form == "function" else made(form, special)
         self._internal.update(by_name)
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of class Tensor."""
+        return {name: attribute(method) for name, method in self.methods.items()}
 
     def finish(self) -> None:
         """Puts all functions into the module and into `opweave.ops`, and those of opweave itself into the namespace

@@ -14,6 +14,7 @@ from typing import Any
 
 from .._base.errors import raise_pending
 from .._C import lib
+from .._dispatch.define import attribute
 from .._handle import Function
 from .._operators import INTERFACE
 from . import levels
@@ -27,7 +28,7 @@ class Library:
     folder: str
     first: int
     """Index of its first operator in the core; -1 when all of them are Python."""
-    methods: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    methods: dict[str, Any] = field(default_factory=dict)
     """The methods that it added to class Tensor."""
 
 
@@ -124,11 +125,11 @@ def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None
                 name=library.package,
             )
     for name, method in methods.items():
-        owner = owners[name]
+        owner, added = owners[name], attribute(method)
         if owner is not None:
             del owner.methods[name]
-        setattr(Tensor, name, method)
-        library.methods[name] = method
+        setattr(Tensor, name, added)
+        library.methods[name] = added
 
 
 def install_again(package: str) -> None:

@@ -276,7 +276,7 @@ def test_tensors_of_torch_take_no_part() -> None:
         alien_add(opweave.ones(1))
 
 
-def test_functions_in_bodies_of_classes_do_not_bind() -> None:
+def test_functions_bind_tensors_alone() -> None:
     class Layer(opweave.nn.Module):
         act = opweave.relu
         parts = opweave.split
@@ -288,6 +288,9 @@ def test_functions_in_bodies_of_classes_do_not_bind() -> None:
     assert layer(x).tolist() == [0, 2]
     assert Layer.act is opweave.relu
     assert [each.tolist() for each in layer.parts(x, 1)] == [[-1], [2]]
+    changed: Any = Layer
+    changed.act = opweave.sigmoid
+    assert layer(opweave.zeros(1)).tolist() == [0.5]
     derived: Any = type("Derived", (Tensor,), {"opposite": Tensor.neg})
     assert x.as_subclass(derived).opposite().tolist() == [1, -2]
 

@@ -265,10 +265,16 @@ static void function_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-/* As functions of Python do, it becomes a method of the objects of a class that has it. */
+PyObject *ow_bound_method(PyObject *function, PyObject *object) {
+    return PyObject_CallFunctionObjArgs(method_type, function, object, NULL);
+}
+
+/* It becomes a method of tensors whose class has it. All other objects have it as it is, as they have torch's functions, which
+ * are builtin. */
 static PyObject *function_get(PyObject *self, PyObject *object, PyObject *type) {
     (void)type;
-    return object ? PyObject_CallFunctionObjArgs(method_type, self, object, NULL) : Py_NewRef(self);
+    int binds = object && PyObject_TypeCheck(object, ow_owner_type);
+    return binds ? ow_bound_method(self, object) : Py_NewRef(self);
 }
 
 static PyObject *function_repr(PyObject *self) {
@@ -313,32 +319,7 @@ static PyObject *choose(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* Is this a class of the package, whose functions are methods, or one of tensors? */
-static int has_methods(PyObject *owner) {
-    if (PyType_IsSubtype((PyTypeObject *)owner, ow_owner_type)) return 1;
-    PyObject *module = PyObject_GetAttrString(owner, "__module__"), *prefix = PyUnicode_FromString("opweave");
-    int is_ours = module && prefix && PyUnicode_Check(module) ? (int)PyUnicode_Tailmatch(module, prefix, 0, PY_SSIZE_T_MAX, -1) : 0;
-    Py_XDECREF(module);
-    Py_XDECREF(prefix);
-    return PyErr_Occurred() ? -1 : is_ours;
-}
-
-/* A class whose body names a function (`act = opweave.relu`) has it as it is: objects call it without themselves, as they call
- * torch's functions, which are builtin. */
-static PyObject *set_name(PyObject *self, PyObject *arguments) {
-    PyObject *owner, *name;
-    if (!PyArg_ParseTuple(arguments, "O!O", &PyType_Type, &owner, &name)) return NULL;
-    int stays = has_methods(owner);
-    if (stays) return stays < 0 ? NULL : Py_NewRef(Py_None);
-    PyObject *wrap = PyDict_GetItemString(PyEval_GetBuiltins(), "staticmethod"); /* the limited API has no name for the type */
-    PyObject *function = wrap ? PyObject_CallFunctionObjArgs(wrap, self, NULL) : NULL;
-    int failed = !function || PyObject_SetAttr(owner, name, function) < 0;
-    Py_XDECREF(function);
-    return failed ? NULL : Py_NewRef(Py_None);
-}
-
 static PyMethodDef function_methods[] = {
-    {"__set_name__", set_name, METH_VARARGS, NULL},
     {"choose", choose, METH_VARARGS, "Says which functions the texts of an argument stand for."},
     {"__reduce__", function_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -365,13 +346,10 @@ static PyType_Slot function_slots[] = {
     {Py_tp_methods, function_methods}, {0, NULL},
 };
 
-/* The limited API names these flags from 3.12 (and not at all) on; they mean the same in every version since 3.8. */
-enum { HAVE_VECTORCALL = 1 << 11, METHOD_DESCRIPTOR = 1 << 17 };
-
 static PyType_Spec function_spec = {
     .name = "opweave._handle.Function",
     .basicsize = sizeof(ow_function),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | HAVE_VECTORCALL | METHOD_DESCRIPTOR,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | OW_HAVE_VECTORCALL,
     .slots = function_slots,
 };
 

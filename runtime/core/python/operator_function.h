@@ -57,8 +57,15 @@ typedef struct ow_function {
     PyObject *standards[OW_MAX_ARGUMENTS]; /* the items of `defaults`, borrowed */
 } ow_function;
 
+/* The limited API names these flags from 3.12 (and not at all) on; they mean the same in every version since 3.8. */
+enum { OW_HAVE_VECTORCALL = 1 << 11, OW_METHOD_DESCRIPTOR = 1 << 17 };
+
 /* The type. NULL with Python's error set. */
 PyObject *ow_function_type(void);
+/* What `object.name` is where its class has the function. */
+PyObject *ow_bound_method(PyObject *function, PyObject *object);
+/* Adds the type of methods of class Tensor. 1, or 0 with Python's error set. */
+int ow_add_method(PyObject *module);
 /* Adds the type, and the names of keys, kinds of values and forms in the order of their numbers. 1, or 0 with Python's error
  * set. */
 int ow_add_function(PyObject *module);

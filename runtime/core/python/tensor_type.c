@@ -470,7 +470,8 @@ PyMODINIT_FUNC PyInit__handle(void) {
              *size_method = ow_size_method();
     int exports = ow_export_init();
     ow_owner_type = (PyTypeObject *)type;
-    int done = exports && type && size && node && size_method && ow_add_function(module) && ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
+    int done = exports && type && size && node && size_method && ow_add_function(module) && ow_add_method(module) &&
+               ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0 &&
                PyModule_AddObjectRef(module, "SizeMethod", size_method) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */

@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "e23d7c1a"
+INTERFACE = "2b1d7722"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -85,4 +85,4 @@ METHODS = _operators.methods
 FUNCTIONS = _operators.functions
 
 # The mixin of class Tensor.
-TensorMethods = type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})
+TensorMethods = type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **_operators.attributes()})
