@@ -187,7 +187,7 @@ def describe(
     where = devices.number_of(devices.available(device))
     steps = None if stride is None else tuple(stride)
     code = _dtype.resolve(dtype, "describe").code
-    made: Tensor = _describe(code, tuple(size), steps, storage_offset, where, dispatcher.bit_of(key), payload)
+    made: Tensor = _describe(Tensor, code, tuple(size), steps, storage_offset, where, dispatcher.bit_of(key), payload)
     return made
 
 
@@ -199,6 +199,7 @@ def payload(tensor: Tensor) -> Any:
 def set_payload(tensor: Tensor, payload: object) -> None:
     """Give a tensor that `describe` made, and all that share its storage, another payload: they count as written to."""
     _set_payload(tensor, payload)
+    lib.count_write(tensor._h)
 
 
 def add_key(tensor: Tensor, key: str) -> Tensor:

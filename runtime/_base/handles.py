@@ -15,12 +15,14 @@ from .._handle import adopt
 from .._handle import shape_of as shape_of
 from .._handle import strides_of as strides_of
 from .errors import raise_pending
+from .keys import KEY_BITS
 from .tensor_class import Tensor as Tensor
 from .type_names import type_name as type_name
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor as TensorType
 
+_SPARSE = KEY_BITS["sparse"]
 NONE = -(2**63)
 """OW_NONE: an integer argument that was not given."""
 
@@ -46,7 +48,9 @@ def exchange(tensor: Any, other: Any) -> Any:
 
 
 def same_view(handle: float) -> float:
-    """A new handle for the same elements."""
+    """A new handle for the same elements, which the caller makes a tensor of a class that was asked for."""
+    if lib.keys(handle) & _SPARSE:
+        raise NotImplementedError("a sparse tensor cannot be of a class of its own; to_dense() gives one that can")
     sizes = shape_of(handle)
     return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
 

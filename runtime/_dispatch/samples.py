@@ -105,7 +105,7 @@ def sample_of(batch: Any, level: Level) -> Any:
     handle = batch._h
     sizes, strides = tuple(shape_of(handle))[1:], tuple(strides_of(handle))[1:]
     where = number_of(device_of(batch))
-    return describe(lib.dtype(handle), sizes, strides, 0, where, _BIT, _Batch(batch, level, sizes, strides))
+    return describe(Tensor, lib.dtype(handle), sizes, strides, 0, where, _BIT, _Batch(batch, level, sizes, strides))
 
 
 def level_of(value: Any) -> Level | None:

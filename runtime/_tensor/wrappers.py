@@ -11,22 +11,22 @@ from copy import deepcopy
 from typing import Any
 
 from .._autograd.grad_mode import no_grad
-from .._base.allocation import allocate
-from .._base.devices import CPU, META, available, device_of, number_of, on_device
+from .._base.devices import CPU, META, available, device_of, number_of
 from .._base.dtypes import dtype as dtype_class
 from .._base.dtypes import get_default_dtype
-from .._base.errors import raise_pending
 from .._base.handles import same_view, shape_of, strides_of
+from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import wrong_type
 from .._base.types import layout as layout_class
 from .._base.types import sparse_coo, strided
 from .._C import lib
 from .._dispatch.torch_dispatch import dispatches, is_wrapper
-from .._handle import adopt
+from .._handle import adopt, describe
 
 __all__ = ["WrapperMethods", "copied", "is_wrapper", "reduced"]
 
+_WRAPPER = KEY_BITS["wrapper"]
 _POLICIES = (None, "strides", "sizes")
 
 
@@ -100,9 +100,8 @@ class WrapperMethods:
         sizes = _integers("size", size)
         steps = None if strides is None else _integers("strides", strides)
         where = CPU if device is None else available(device)
-        made = adopt(_handle(sizes, steps, storage_offset or 0, chosen.code), cls)
-        if where is not META:
-            lib.describe(made._h, number_of(where), True)
+        keys = 0 if where is META else _WRAPPER
+        made = describe(cls, chosen.code, sizes, steps, storage_offset or 0, number_of(where), keys)
         if layout is not strided:
             made._wrapper_layout = layout
             made.is_sparse = layout is sparse_coo
@@ -121,25 +120,6 @@ def _integers(name: str, values: Any) -> tuple[int, ...]:
     if not isinstance(values, (tuple, list)):
         raise wrong_type("_make_wrapper_subclass", name, "tuple of ints", values)
     return tuple([each.__index__() for each in values])
-
-
-def _handle(sizes: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, code: int) -> float:
-    if strides is not None and len(strides) != len(sizes):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
-        )
-    contiguous = on_device(META, allocate, sizes, code)
-    if strides is None and not offset:
-        return same_view(contiguous._h)
-    steps = strides_of(contiguous._h) if strides is None else strides
-    reached = 0 if 0 in sizes else 1 + offset + sum((n - 1) * step for n, step in zip(sizes, steps, strict=True))
-    if reached >= 2**63:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(steps)}")
-    memory = on_device(META, allocate, (max(reached, 0),), code)
-    handle = lib.as_strided(memory._h, sizes, steps, len(sizes), offset, -1)
-    if not handle:
-        raise_pending()
-    return handle
 
 
 # ---- copies and pickles ---------------------------------------------------------------------------------------

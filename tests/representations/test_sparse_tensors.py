@@ -1,8 +1,10 @@
 """Sparse tensors as tensors: memory that is shared, layouts, copies, writes, files, neighbours, gradients of tables."""
 
 import copy
+import gc
 import io
 import pickle
+import weakref
 
 import numpy as np
 import opweave as torch
@@ -227,6 +229,33 @@ def test_memory_is_shared_with_what_it_is_made_of():
     assert values.tolist() == [7, 8, 5]
     assert rows.clone().values().mul_(2).tolist() == [14, 16, 10]
     assert values.tolist() == [7, 8, 5]
+
+
+def test_cycles_are_collected():
+    """Of a tensor and its values, which the hook refers to."""
+    x = torch.sparse_coo_tensor([[0, 1]], torch.ones(2), (2,), requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda each: None)
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_swapped_with_a_dense_tensor():
+    x, y = torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (2,)), torch.zeros(3)
+    torch.utils.swap_tensors(x, y)
+    assert (x.layout, x.tolist()) == (torch.strided, [0.0] * 3)
+    assert (y.layout, y.to_dense().tolist(), (y + y).layout) == (torch.sparse_coo, [1.0, 2.0], torch.sparse_coo)
+
+
+def test_has_no_class_of_its_own():
+    class Derived(torch.Tensor):
+        pass
+
+    x = torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (2,))
+    for make in (x.as_subclass, lambda kind: torch.Tensor._make_subclass(kind, x)):
+        with pytest.raises(NotImplementedError, match="a sparse tensor cannot be of a class of its own"):
+            make(Derived)
 
 
 def test_scipy_both_ways():

@@ -54,9 +54,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if rule is not None:
         return rule(op, args, out, mode)
     if op.is_decomposable and sparse_among(args):
-        result = dense.run(op, args, out, mode)
-        if not isinstance(result, SparseTensor) or hasattr(result, "_sparse"):
-            return result  # and no tensor like one of these whose elements were to be written
+        return dense.run(op, args, out, mode)
     return unsupported(op, args)
 
 

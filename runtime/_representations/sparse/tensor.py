@@ -1,4 +1,4 @@
-"""The class of sparse tensors: a handle that describes shape and dtype without memory, and what the tensor consists of.
+"""The class of sparse tensors: described ones (core/python/described.c), whose payload is what the tensor consists of.
 
 The class is derived from Tensor, and says what is different of tensors that have no strides. It takes no part in the
 protocol of subclasses: calls go to the handlers of the key `sparse`. A sparse tensor has the history of its values, so
@@ -8,21 +8,18 @@ that its gradient is a sparse tensor of the same places.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import prod
 from typing import Any, NoReturn
 
-from ..._base.allocation import allocate
-from ..._base.devices import META, device, number_of, on_device
-from ..._base.errors import raise_pending
-from ..._base.handles import type_name
+from ..._base.handles import exchange, type_name
 from ..._base.keys import KEY_BITS
 from ..._base.shown_name import qualified
 from ..._base.tensor_class import Tensor
 from ..._base.types import layout, sparse_coo
 from ..._C import lib
 from ..._dispatch.subclass import disabled
-from ..._handle import adopt, alias
+from ..._handle import alias, describe, set_payload
+from ..._handle import payload as payload_of
 from .payload import Compressed, Coordinates, Payload, scalar_name
 
 __all__ = ["SparseTensor", "check_size", "is_sparse", "made", "payload_of", "replace_payload"]
@@ -33,19 +30,6 @@ SPARSE = KEY_BITS["sparse"]
 def is_sparse(value: Any) -> bool:
     """True if the value is a sparse tensor, of any layout."""
     return isinstance(value, Tensor) and bool(lib.keys(value._h) & SPARSE)
-
-
-def payload_of(tensor: Any) -> Any:
-    """What a sparse tensor consists of."""
-    return tensor._sparse
-
-
-@cache
-def _without_memory(code: int, where: device) -> Any:
-    """A tensor whose storage all sparse tensors of a dtype share on a device: nothing is read from it, or written."""
-    described = on_device(META, allocate, (1,), code)
-    lib.describe(described._h, number_of(where), False)
-    return described
 
 
 def check_size(size: tuple[int, ...]) -> None:
@@ -63,19 +47,9 @@ def made(payload: Payload) -> Any:
         raise NotImplementedError(
             "the values of a sparse tensor must be dense; dequantize() or to_dense() makes them so"
         )
-    result: Any = adopt(_handle_for(payload), SparseTensor)
-    result._sparse = payload
-    return result
-
-
-def _handle_for(payload: Payload) -> float:
     code, size = payload.values.dtype.code, payload.size
-    described = _without_memory(code, payload.values.device)
-    handle = lib.as_strided(described._h, size, (0,) * len(size), len(size), 0, code)
-    if not handle:
-        raise_pending()
-    lib.set_keys(handle, lib.keys(handle) | SPARSE)
-    return handle
+    where = lib.device(payload.values._h)
+    return describe(SparseTensor, code, size, (0,) * len(size), 0, where, SPARSE, payload)
 
 
 def replace_payload(tensor: Any, payload: Payload) -> Any:
@@ -85,10 +59,9 @@ def replace_payload(tensor: Any, payload: Payload) -> Any:
             "a view of a sparse tensor cannot be given other elements, of which the tensor would not learn; clone() it"
         )
     if payload.size != tuple(tensor.shape) or payload.values.dtype is not tensor.dtype:
-        check_size(payload.size)
-        described = adopt(_handle_for(payload), SparseTensor)
-        lib.exchange(tensor._h, described._h)
-    tensor._sparse = payload
+        exchange(tensor, made(payload))
+    else:
+        tensor._sparse = payload
     return tensor
 
 
@@ -98,7 +71,7 @@ class SparseTensor(Tensor):  # type: ignore[misc]
     __module__ = "opweave"
     __torch_function__ = staticmethod(disabled)
 
-    _sparse: Payload
+    _sparse: Payload = property(payload_of, set_payload, doc="What the tensor consists of.")  # type: ignore[assignment]
     _is_part = _is_view = False
     """Is it what a view would be of a dense tensor, in memory of its own, or with the same values?"""
 

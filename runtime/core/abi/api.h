@@ -63,7 +63,6 @@ double item_d(double t);  /* for kind 2 */
 /* storage: an address; its identity is the pointer */
 uintptr_t storage_of(double t);
 /* Of a tensor without memory: its device from now on, and whether it stands for others, which answer its calls. */
-void describe(double t, uint32_t device, int32_t is_wrapper);
 int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
 int32_t storage_is_inference(uintptr_t storage);

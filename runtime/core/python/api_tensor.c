@@ -276,14 +276,6 @@ double storage_tensor(uintptr_t storage, int32_t dtype) {
     return ow_pack(ow_tensor_view(s, s->data, dtype, 1, &n, &stride));
 }
 
-void describe(double t, uint32_t device, int32_t is_wrapper) {
-    ow_tensor *self = ow_unpack(t);
-    const uint32_t of_storage = ow_storage_keys(self->storage);
-    self->storage->flags &= (1u << OW_STORAGE_DEVICE) - 1;
-    self->storage->flags |= (is_wrapper ? OW_STORAGE_WRAPPER : 0) | device << OW_STORAGE_DEVICE;
-    self->keys = (self->keys & ~of_storage) | ow_storage_keys(self->storage);
-}
-
 double storage_described(uintptr_t storage) {
     const ow_storage *s = storage_at(storage);
     ow_tensor *bytes = OW_CALL(OW_META, ow_tensor_new(OW_UINT8, 1, &s->nbytes, NULL));

@@ -15,24 +15,27 @@ static void release_payload(ow_storage *s) {
 static ow_storage *storage_of(PyObject *object, const char *function) {
     const ow_tensor *t = ow_any_tensor(object);
     ow_storage *s = t ? ow_storage_memory(t->storage) : NULL;
-    if (s && s->deleter == release_payload) return s;
+    if (s && s->deleter == release_payload && s->context) return s;
     PyErr_Format(PyExc_TypeError, "%s() takes a tensor that describe() has made, but got %s", function,
                  t ? "another one" : "no tensor");
     return NULL;
 }
 
-/* describe(dtype, sizes, strides, offset, device, keys, payload): a tensor without memory, which stands for the payload. */
+/* describe(class, dtype, sizes, strides, offset, device, keys, payload): a tensor without memory, which stands for the
+ * payload. Without one the class knows by itself what the tensor stands for. */
 PyObject *ow_describe(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int64_t dtype, offset, device, keys, numel, contiguous[OW_MAX_DIMS];
     ow_ints sizes, strides;
-    int is_strided = n == 7 && arguments[2] != Py_None;
-    if (n != 7 || !ow_read_int(arguments[0], &dtype) || !ow_read_ints(arguments[1], &sizes) ||
-        (is_strided && !ow_read_ints(arguments[2], &strides)) || !ow_read_int(arguments[3], &offset) ||
-        !ow_read_int(arguments[4], &device) || !ow_read_int(arguments[5], &keys))
-        return PyErr_Format(PyExc_TypeError, "describe() takes a dtype, sizes, strides, an offset, a device, keys and an object");
+    const int fits = n == 7 || n == 8, is_strided = fits && arguments[3] != Py_None;
+    if (!fits || !ow_derives_from_tensor(arguments[0]) || !ow_read_int(arguments[1], &dtype) ||
+        !ow_read_ints(arguments[2], &sizes) || (is_strided && !ow_read_ints(arguments[3], &strides)) ||
+        !ow_read_int(arguments[4], &offset) || !ow_read_int(arguments[5], &device) || !ow_read_int(arguments[6], &keys))
+        return PyErr_Format(PyExc_TypeError, "describe() takes a class of tensors, a dtype, sizes, strides, an offset, a "
+                                             "device, keys and an object");
     if (is_strided && strides.n != sizes.n)
-        return PyErr_Format(PyExc_RuntimeError, "describe(): %d sizes need as many strides, but got %d", sizes.n, strides.n);
+        return PyErr_Format(PyExc_RuntimeError, "dimensionality of sizes (%d) must match dimensionality of strides (%d)",
+                            sizes.n, strides.n);
     if (!ow_numel(sizes.n, sizes.v, &numel)) return ow_raise_pending();
     if (!is_strided && !ow_contiguous_strides(sizes.n, sizes.v, contiguous)) return ow_raise_pending();
     const int64_t *steps = is_strided ? strides.v : contiguous, itemsize = ow_itemsize((int)dtype);
@@ -40,13 +43,21 @@ PyObject *ow_describe(PyObject *module, PyObject *const *arguments, Py_ssize_t n
     if (extent < 0) return ow_raise_pending();
     if (offset < 0 || __builtin_mul_overflow(offset, itemsize, &begin) || __builtin_add_overflow(begin, extent, &extent))
         return PyErr_Format(PyExc_RuntimeError, "describe(): the storage offset %lld is negative or too large", (long long)offset);
-    uint32_t flags = OW_STORAGE_DESCRIBED | (uint32_t)device << OW_STORAGE_DEVICE;
-    flags |= ((uint32_t)keys & OW_KEY_ADDED) >> (OW_KEY_FIRST_ADDED - OW_STORAGE_KEYS);
-    ow_storage *s = ow_storage_foreign(OW_NOWHERE, extent, release_payload, NULL, flags);
+    const uint32_t flags = ow_described_flags((ow_device)device, (uint32_t)keys);
+    ow_storage *s = ow_storage_foreign(OW_NOWHERE, extent, n == 8 ? release_payload : NULL, NULL, flags);
     ow_tensor *t = s ? ow_tensor_view(s, s->data + begin, (int)dtype, sizes.n, sizes.v, steps) : NULL;
-    if (t) s->context = Py_NewRef(arguments[6]);
+    if (t && n == 8) s->context = Py_NewRef(arguments[7]);
     if (s) ow_storage_release(s);
-    return t ? ow_new_owner(t) : ow_raise_pending();
+    PyObject *result = t ? ow_new_owner_of((PyTypeObject *)arguments[0], t) : ow_raise_pending();
+    if (result && n == 8) ow_track(result);
+    return result;
+}
+
+PyObject **ow_own_payload(const owner *of) {
+    const ow_tensor *t = of->handle ? ow_unpack(PyFloat_AsDouble(of->handle)) : NULL;
+    ow_storage *s = t ? t->storage : NULL;
+    if (!s || s->deleter != release_payload || __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1) return NULL;
+    return (PyObject **)&s->context;
 }
 
 /* payload(tensor): the object that a described tensor stands for. */
@@ -63,7 +74,6 @@ PyObject *ow_set_payload(PyObject *module, PyObject *const *arguments, Py_ssize_
     if (!s) return n == 2 ? NULL : PyErr_Format(PyExc_TypeError, "set_payload() takes a tensor and an object");
     PyObject *before = s->context;
     s->context = Py_NewRef(arguments[1]);
-    s->version++;
-    Py_XDECREF(before);
+    Py_DECREF(before);
     Py_RETURN_NONE;
 }

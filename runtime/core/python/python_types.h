@@ -34,6 +34,10 @@ struct ow_tensor *ow_plain_tensor(PyObject *object);
 
 /* A new object of class Tensor that owns the tensor. */
 PyObject *ow_new_owner(struct ow_tensor *t);
+/* The same, an object of class Tensor or of one derived from it. */
+PyObject *ow_new_owner_of(PyTypeObject *type, struct ow_tensor *t);
+/* 1 if it is class Tensor, or one derived from it. */
+int ow_derives_from_tensor(PyObject *object);
 /* The same of a view of the tensor `of`. */
 PyObject *ow_new_view(struct ow_tensor *t, PyObject *of);
 /* Says of a tuple of views whether they count as taken by one call (tensor_object.h). */

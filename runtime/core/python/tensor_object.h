@@ -35,5 +35,7 @@ ow_tensor *ow_any_tensor(PyObject *object);
 int ow_follows_base(const owner *of, const ow_tensor *t);
 /* Makes the garbage collector track an object that refers to others. */
 void ow_track(PyObject *object);
+/* The payload of a described tensor that no other tensor shares, for the garbage collector; NULL: there is none. */
+PyObject **ow_own_payload(const owner *of);
 
 #endif

@@ -47,13 +47,21 @@ static int owner_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(((owner *)self)->attributes);
     Py_VISIT(((owner *)self)->edge);
     Py_VISIT(((owner *)self)->base);
+    PyObject **payload = ow_own_payload((owner *)self);
+    if (payload) Py_VISIT(*payload);
     return 0;
 }
 
-static int owner_clear(PyObject *self) {
+static void clear_references(PyObject *self) {
     Py_CLEAR(((owner *)self)->attributes);
     Py_CLEAR(((owner *)self)->edge);
     Py_CLEAR(((owner *)self)->base);
+}
+
+static int owner_clear(PyObject *self) {
+    PyObject **payload = ow_own_payload((owner *)self);
+    if (payload) Py_CLEAR(*payload);
+    clear_references(self);
     return 0;
 }
 
@@ -92,7 +100,7 @@ static void owner_dealloc(PyObject *self) {
         ow_tensor_free(ow_unpack(PyFloat_AsDouble(object->handle)));
         Py_DECREF(object->handle);
     }
-    owner_clear(self);
+    clear_references(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
@@ -113,8 +121,8 @@ static PyObject *given(PyObject *result, ow_tensor *t, PyObject *handle) {
     return result;
 }
 
-PyObject *ow_new_owner(ow_tensor *t) {
-    PyObject *result = allocated(tensor_class);
+PyObject *ow_new_owner_of(PyTypeObject *type, ow_tensor *t) {
+    PyObject *result = allocated(type);
     PyObject *handle = result ? PyFloat_FromDouble(ow_pack(t)) : NULL;
     if (!handle) {
         ow_tensor_free(t);
@@ -124,11 +132,16 @@ PyObject *ow_new_owner(ow_tensor *t) {
     return given(result, t, handle);
 }
 
+PyObject *ow_new_owner(ow_tensor *t) { return ow_new_owner_of(tensor_class, t); }
+
+int ow_derives_from_tensor(PyObject *object) {
+    return tensor_class && PyType_Check(object) && PyType_IsSubtype((PyTypeObject *)object, tensor_class);
+}
+
 /* adopt(handle, class): the new object of the class Tensor, or of one derived from it, that owns the handle. */
 static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 2 || !tensor_class || !PyType_Check(arguments[1]) ||
-        !PyType_IsSubtype((PyTypeObject *)arguments[1], tensor_class))
+    if (n != 2 || !ow_derives_from_tensor(arguments[1]))
         return PyErr_Format(PyExc_TypeError, "adopt() takes a handle and a class of tensors");
     ow_tensor *t = ow_handle_of(arguments[0]);
     if (!t) return NULL;

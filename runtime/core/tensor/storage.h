@@ -33,10 +33,17 @@ static inline uint32_t ow_device_key(ow_device device) {
 
 /* The keys of tensors in this storage. */
 static inline uint32_t ow_storage_keys(const ow_storage *s) {
-    const uint32_t described = OW_STORAGE_DESCRIBED, wrapper = OW_STORAGE_WRAPPER;
+    const uint32_t described = OW_STORAGE_DESCRIBED, wrapper = OW_STORAGE_WRAPPER, sparse = OW_STORAGE_SPARSE;
     if (s->flags < 1u << OW_STORAGE_DEVICE && !(s->flags & described)) return 0;
     return ow_device_key(s->flags >> OW_STORAGE_DEVICE) | (s->flags & described ? OW_KEY_META : 0) |
-           (s->flags & wrapper ? OW_KEY_WRAPPER : 0) | (s->flags << (OW_KEY_FIRST_ADDED - OW_STORAGE_KEYS) & OW_KEY_ADDED);
+           (s->flags & wrapper ? OW_KEY_WRAPPER : 0) | (s->flags & sparse ? OW_KEY_SPARSE : 0) |
+           (s->flags << (OW_KEY_FIRST_ADDED - OW_STORAGE_KEYS) & OW_KEY_ADDED);
+}
+
+/* The flags of a storage without memory whose tensors have these keys beside those of the device. */
+static inline uint32_t ow_described_flags(ow_device device, uint32_t keys) {
+    return OW_STORAGE_DESCRIBED | device << OW_STORAGE_DEVICE | (keys & OW_KEY_WRAPPER ? OW_STORAGE_WRAPPER : 0) |
+           (keys & OW_KEY_SPARSE ? OW_STORAGE_SPARSE : 0) | (keys & OW_KEY_ADDED) >> (OW_KEY_FIRST_ADDED - OW_STORAGE_KEYS);
 }
 
 /* A storage whose block begins with `header` bytes, of memory of the device where the thread allocates. NULL with the error

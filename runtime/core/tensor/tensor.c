@@ -122,8 +122,8 @@ static void set_storage(ow_tensor *t, ow_storage *s) {
 /* All that a tensor says of its elements, but for the storage. */
 static void take_shape(ow_tensor *to, const ow_tensor *from, const ow_tensor *inline_of) {
     int is_inline = from->sizes == inline_of->inline_dims;
-    const uint32_t of_elements = OW_KEY_META | OW_KEY_WRAPPER | OW_KEY_CONJ | OW_KEY_DEVICES;
-    to->keys = (to->keys & ~of_elements) | (from->keys & of_elements);
+    const uint32_t before = OW_KEY_CONJ | ow_storage_keys(to->storage), after = OW_KEY_CONJ | ow_storage_keys(from->storage);
+    to->keys = (to->keys & ~before) | (from->keys & after);
     to->dtype = from->dtype;
     to->ndim = from->ndim;
     to->flags = from->flags;

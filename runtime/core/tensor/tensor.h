@@ -18,6 +18,7 @@ enum {
     OW_STORAGE_LEFT = 16,     /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
     OW_STORAGE_DESCRIBED = 32, /* it has no memory, only the size that this would have */
     OW_STORAGE_WRAPPER = 64,   /* beside DESCRIBED: of a tensor that only stands for others */
+    OW_STORAGE_SPARSE = 128,   /* beside DESCRIBED: of a sparse tensor */
     OW_STORAGE_KEYS = 8,       /* 8 bits from here on: the keys that programs have added, of its tensors */
     OW_STORAGE_DEVICE = 16     /* bits from here on: the device */
 };
