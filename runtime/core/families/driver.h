@@ -79,19 +79,7 @@ void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shap
 void ow_transpose(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns,
                   int64_t itemsize);
 
-/* ---- whole operators that are no family of their own --------------------------------------------------- */
-
-/* The tensors one after the other along `dim`, or stacked along a new one. NULL with the error set. (cat.c) */
-ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked);
-/* The first `keep` values of every line along `dim` in order, and their positions (NULL: not wanted), in tensors that have
- * that shape. 1, or 0 with the error set. (sort.c) */
-int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices);
-
-/* Copies backwards along dimensions; moved along them, or with no dimension and one shift in the flattened tensor; so many
- * times along each dimension, with new ones in front. NULL with the error set. (flip_roll_repeat.c) */
-ow_tensor *ow_flip(ow_tensor *self, const int64_t *dims, int n);
-ow_tensor *ow_roll(ow_tensor *self, const int64_t *shifts, int nshifts, const int64_t *dims, int ndims);
-ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n);
+/* ---- products ------------------------------------------------------------------------------------------- */
 
 /* The product of `@`; NULL where it takes expanding or copying first, or with the error set. (matmul.c) */
 ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other);

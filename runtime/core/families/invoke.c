@@ -31,17 +31,6 @@ int ow_takes_out(const ow_op *op) {
     }
 }
 
-static ow_tensor *fill(const ow_call *c) {
-    ow_random_call f = {.op = c->op,
-                        .target = c->inputs[0],
-                        .inputs = {c->inputs[1], c->inputs[2]},
-                        .numbers = {c->reals[0], c->reals[1]},
-                        .integers = {c->ints[0], c->ints[1]},
-                        .given = c->given ? 2 : 0,
-                        .generator = c->generator};
-    return ow_random_fill(&f);
-}
-
 static int multi(ow_call *c) {
     const ow_ints *dims = &c->lists[0];
     if (!ow_multi(c->op, c->inputs[0], dims->v, c->all ? 0 : dims->n, c->all ? OW_NO_LIST : 0, c->keepdim, c->dtype,
@@ -74,7 +63,7 @@ int ow_invoke(ow_call *c) {
     case OW_VIEW: result = ow_view_call(c->op, c->inputs[0], c->ints, c->lists); break;
     case OW_INDEXING: result = ow_indexing(c->op, c->inputs, c->params[0], c->ints, c->out, c->mode); break;
     case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;
-    case OW_RANDOM: result = fill(c); break;
+    case OW_RANDOM: return ow_random_fill(c);
     case OW_LAPACK: return ow_lapack_call(c);
     case OW_CORE: return ow_core_call(c);
     case OW_COMPUTE: return ow_compute(c);
@@ -136,7 +125,7 @@ static int device_of(const ow_call *c, ow_device *device) {
 /* Families whose drivers make views, or end in a plan. */
 static int is_planned(ow_family family) {
     return (1u << family & (1u << OW_ELEMENTWISE | 1u << OW_REDUCE | 1u << OW_SCAN | 1u << OW_ROWS | 1u << OW_VIEW |
-                            1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_LAPACK | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
+                            1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_LAPACK | 1u << OW_RANDOM | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
 }
 
 /* Routines written by hand make their results and compute them in one. On a device they make these, and all else is the

@@ -173,19 +173,21 @@ static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     return ow_iter_run(&iter, cast_as_loop, &params, 1.0) == OW_OK;
 }
 
-int ow_copy(ow_tensor *dst, ow_tensor *src) {
+int ow_check_expands(ow_tensor *src, ow_tensor *dst) {
     int64_t shape[OW_MAX_DIMS];
     ow_tensor *both[] = {dst, src};
-    if (dst == src) return 1;
     int ndim = ow_broadcast_shape(both, 2, shape);
-    if (ndim < 0) return 0;
-    if (!ow_has_shape(dst, ndim, shape)) {
-        ow_fail_shape_mismatch(dst, ndim, shape);
-        return 0;
-    }
-    if (ow_is_guarded(dst->storage) || ow_internal_overlap(dst))
-        return ow_check_writable(dst, NULL, 0);
-    int overlap = ow_memory_overlap(dst, src);
+    return ndim >= 0 && (ow_has_shape(dst, ndim, shape) || ow_fail_shape_mismatch(dst, ndim, shape));
+}
+
+int ow_check_copy(ow_tensor *dst, ow_tensor *src) {
+    if (dst == src) return 1;
+    if (!ow_check_expands(src, dst)) return 0;
+    return !(ow_is_guarded(dst->storage) || ow_internal_overlap(dst)) || ow_check_writable(dst, NULL, 0);
+}
+
+int ow_copy_checked(ow_tensor *dst, ow_tensor *src) {
+    int overlap = dst == src ? 1 : ow_memory_overlap(dst, src);
     if (overlap == 1 && dst->dtype == src->dtype) return 1; /* the same elements in the same places */
     if (!overlap) return copy_into(dst, src);
     ow_tensor *separate = ow_clone(src, src->dtype, 0);
@@ -195,20 +197,12 @@ int ow_copy(ow_tensor *dst, ow_tensor *src) {
     return done;
 }
 
-int ow_fill(const ow_tensor *dst, ow_tensor *number) {
-    ow_scalar unused;
-    return !dst->numel || (ow_load_param(number, dst->dtype, &unused) && ow_fill_rounded(dst, number));
-}
+int ow_copy(ow_tensor *dst, ow_tensor *src) { return ow_check_copy(dst, src) && ow_copy_checked(dst, src); }
 
-int ow_fill_rounded(const ow_tensor *dst, ow_tensor *number) {
+ow_tensor *ow_without_repeats(const ow_tensor *t) {
     int64_t sizes[OW_MAX_DIMS];
-    if (!dst->numel) return 1;
-    for (int d = 0; d < dst->ndim; d++) sizes[d] = dst->strides[d] ? dst->sizes[d] : 1;
-    ow_tensor *once = ow_tensor_view(dst->storage, dst->data, dst->dtype, dst->ndim, sizes, dst->strides);
-    if (!once) return 0;
-    int done = ow_copy(once, number);
-    ow_tensor_free(once);
-    return done;
+    for (int d = 0; d < t->ndim; d++) sizes[d] = t->strides[d] || !t->sizes[d] ? t->sizes[d] : 1;
+    return ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, sizes, t->strides);
 }
 
 ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order) {

@@ -322,11 +322,12 @@ ow_tensor *ow_indexing(const ow_op *op, ow_tensor *const *inputs, ow_tensor *par
 
 /* dst[...] = src with broadcasting and casting; 1, or 0 with the error set. (copy.c) */
 int ow_copy(ow_tensor *dst, ow_tensor *src);
-/* dst[...] = number, which is refused when it lies outside the dtype's range; once where dimensions are expanded. 1, or 0
- * with the error set. (copy.c) */
-int ow_fill(const ow_tensor *dst, ow_tensor *number);
-/* The same of a number that need not fit: it is converted as elements are. */
-int ow_fill_rounded(const ow_tensor *dst, ow_tensor *number);
+/* Its two halves: what is to be checked, and the rest. And of the checks that of the shapes. */
+int ow_check_copy(ow_tensor *dst, ow_tensor *src);
+int ow_copy_checked(ow_tensor *dst, ow_tensor *src);
+int ow_check_expands(ow_tensor *src, ow_tensor *dst);
+/* A view that has every element once, where dimensions are expanded. (copy.c) */
+ow_tensor *ow_without_repeats(const ow_tensor *t);
 /* In which order the elements of a new tensor lie; torch's memory formats, numbered as _base/types.py does. */
 typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHANNELS_LAST_3D } ow_order;
 

@@ -161,24 +161,22 @@ static int check(const ow_tensor *self, const ow_tensor *mat2, const ow_tensor *
     return 1;
 }
 
-/* inputs: self, mat2, and the zero points of the columns of mat2 or NULL; ints: the zero point of self */
-int ow_core_byte_product(ow_call *c) {
-    ow_tensor *self = c->inputs[0], *mat2 = c->inputs[1], *zeros = c->inputs[2], *shifted = NULL;
-    if (!check(self, mat2, zeros)) return 0;
-    const int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
-    ow_tensor *result = c->results[0] = ow_tensor_new(OW_INT32, 2, sizes, NULL);
-    if (!result) return 0;
-    if (ow_infers() || !result->numel) return 1;
+static int compute(const ow_plan *plan) {
+    const ow_tensor *self = plan->inputs[0], *mat2 = plan->inputs[1], *zeros = plan->inputs[2], *result = plan->results[0];
+    const int64_t zero = plan->call->ints[0];
+    if (!result->numel) return 1;
     product p = {.kernels = kernels_now(), .inner = self->sizes[1], .result = (int32_t *)result->data};
     p.units = (p.inner + p.kernels->unit - 1) / p.kernels->unit;
     p.a = packing_of(&p, self, 0);
     p.b = packing_of(&p, mat2, 1);
-    p.zero = (int32_t)(c->ints[0] == OW_NONE ? 0 : c->ints[0]) + shift_of(&p.a);
+    p.zero = (int32_t)(zero == OW_NONE ? 0 : zero) + shift_of(&p.a);
     p.shift = shift_of(&p.b);
+    ow_tensor *shifted = NULL;
     int done = make_room(&p, &p.a) && make_room(&p, &p.b);
     if (done && zeros) done = (shifted = ow_tensor_new(OW_INT32, 1, zeros->sizes, NULL)) != NULL;
     if (done && zeros) {
-        for (int64_t j = 0; j < sizes[1]; j++) ((uint32_t *)shifted->data)[j] = ((uint32_t *)zeros->data)[j] + (uint32_t)p.shift;
+        for (int64_t j = 0; j < zeros->numel; j++)
+            ((uint32_t *)shifted->data)[j] = ((uint32_t *)zeros->data)[j] + (uint32_t)p.shift;
         p.zeros = (int32_t *)shifted->data;
     }
     if (!p.zero) p.b.sums = NULL; /* of which nothing is taken away */
@@ -186,8 +184,13 @@ int ow_core_byte_product(ow_call *c) {
     release(&p, &p.a);
     release(&p, &p.b);
     ow_tensor_free(shifted);
-    if (done && !ow_error_pending()) return 1;
-    ow_tensor_free(result);
-    c->results[0] = NULL;
-    return 0;
+    return done && !ow_error_pending();
+}
+
+/* inputs: self, mat2, and the zero points of the columns of mat2 or NULL; ints: the zero point of self */
+int ow_core_byte_product(ow_call *c) {
+    if (!check(c->inputs[0], c->inputs[1], c->inputs[2])) return 0;
+    const int64_t sizes[] = {c->inputs[0]->sizes[0], c->inputs[1]->sizes[1]};
+    c->results[0] = ow_tensor_new(OW_INT32, 2, sizes, NULL);
+    return ow_execute_call(c, 1, compute, NULL);
 }

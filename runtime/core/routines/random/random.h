@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "families/driver.h"
+#include "families/invoke.h"
 #include "routines/random/levels/random_kernels.h"
 #include "ow_routines.h" /* generated */
 
@@ -55,6 +56,7 @@ const ow_random_kernels *ow_random_kernels_now(void);
 
 typedef struct ow_random_call {
     const ow_op *op;
+    const struct ow_distribution *distribution;
     ow_tensor *target;
     ow_tensor *inputs[2];  /* NULL: absent */
     double numbers[2];     /* the arguments of type float, in the order of the schema */
@@ -86,8 +88,8 @@ typedef struct ow_distribution {
 #define OW_DECLARE_DISTRIBUTION(name) extern const ow_distribution ow_distribution_##name;
 OW_DISTRIBUTIONS(OW_DECLARE_DISTRIBUTION)
 
-/* Fills a tensor in place; it is returned, or NULL with the error set. */
-ow_tensor *ow_random_fill(ow_random_call *f);
+/* Fills a tensor in place. 1, or 0 with the error set. */
+int ow_random_fill(ow_call *c);
 /* The elements one after the other in memory order, as many at a time as pass through a buffer. */
 void ow_fill_elements(ow_random_call *f, const ow_distribution *d);
 

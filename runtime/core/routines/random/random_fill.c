@@ -109,18 +109,40 @@ static const ow_distribution *find(const ow_op *op) {
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no distribution '%s'", op->name, op->library);
 }
 
-static int run(ow_random_call *f, const ow_distribution *d) {
+static int fill(ow_random_call *f) {
     void *token = ow_generator_lock(f->generator, (int64_t)((double)f->target->numel * f->op->cost));
     int done = 1;
-    if (d->fill) done = d->fill(f);
-    else ow_fill_elements(f, d);
+    if (f->distribution->fill) done = f->distribution->fill(f);
+    else ow_fill_elements(f, f->distribution);
     ow_generator_unlock(f->generator, token);
     return done;
 }
 
-/* The real and imaginary parts along a last dimension. */
-static ow_tensor *fill_parts(const ow_random_call *f, double divisor) {
-    ow_tensor *t = f->target;
+/* 1 if the input is read in a row of its elements. */
+static int has_row(const ow_random_call *f, int k) {
+    const ow_tensor *input = f->inputs[k];
+    return input && !f->distribution->fill && !(f->distribution->reads_numbers && input->flags & OW_NUMBER);
+}
+
+static int compute(const ow_plan *plan) {
+    ow_random_call *f = plan->details;
+    ow_tensor *copies[2] = {NULL, NULL};
+    int done = 1;
+    for (int k = 0; k < 2 && done && f->target->numel; k++) {
+        if (!has_row(f, k)) continue;
+        int dtype = f->inputs[k]->dtype;
+        f->row_dtypes[k] = ow_dtype_kinds[dtype] == OW_KIND_FLOATING ? ow_compute_dtype[dtype] : OW_FLOAT64;
+        copies[k] = aligned(f, f->inputs[k], f->row_dtypes[k]);
+        f->rows[k] = copies[k] ? copies[k]->data : NULL;
+        done = copies[k] != NULL;
+    }
+    done = done && (!f->target->numel || fill(f));
+    for (int k = 0; k < 2; k++) ow_tensor_free(copies[k]);
+    return done && !ow_error_pending();
+}
+
+/* The real and imaginary parts along a last dimension; NULL with the error set. */
+static ow_tensor *parts_of(const ow_tensor *t) {
     int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
     if (t->ndim == OW_MAX_DIMS) return ow_fail(OW_RUNTIME_ERROR, "a complex tensor of %d dimensions is not filled", t->ndim);
     for (int d = 0; d < t->ndim; d++) {
@@ -129,36 +151,37 @@ static ow_tensor *fill_parts(const ow_random_call *f, double divisor) {
     }
     sizes[t->ndim] = 2;
     strides[t->ndim] = 1;
-    ow_random_call parts = *f;
-    parts.numbers[1] /= divisor;
-    parts.target = ow_tensor_view(t->storage, t->data, ow_real_dtype[t->dtype], t->ndim + 1, sizes, strides);
-    int done = parts.target && ow_random_fill(&parts);
-    ow_tensor_free(parts.target);
-    return done ? t : NULL;
+    return ow_tensor_view(t->storage, t->data, ow_real_dtype[t->dtype], t->ndim + 1, sizes, strides);
 }
 
-ow_tensor *ow_random_fill(ow_random_call *f) {
-    const ow_distribution *d = find(f->op);
-    ow_tensor *t = f->target, *copies[2] = {NULL, NULL};
-    if (!d) return NULL;
-    if (!(f->op->dtypes >> t->dtype & 1))
-        return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", d->kernel, ow_dtype_scalar_names[t->dtype]);
-    if (ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX && d->part_divisor > 0) {
-        /* What is wrong with a number is said of the one that was given. */
-        if (d->part_divisor > 1 && !d->prepare(f)) return NULL;
-        return fill_parts(f, d->part_divisor);
-    }
-    if (!d->prepare(f) || !ow_check_memory(t)) return NULL;
-    int done = 1;
-    for (int k = 0; k < 2 && done && !d->fill; k++) {
-        ow_tensor *input = f->inputs[k];
-        if (!input || (d->reads_numbers && input->flags & OW_NUMBER)) continue;
-        f->row_dtypes[k] = ow_dtype_kinds[input->dtype] == OW_KIND_FLOATING ? ow_compute_dtype[input->dtype] : OW_FLOAT64;
-        copies[k] = aligned(f, input, f->row_dtypes[k]);
-        f->rows[k] = copies[k] ? copies[k]->data : NULL;
-        done = copies[k] != NULL;
-    }
-    done = done && (!t->numel || ow_infers() || run(f, d));
-    for (int k = 0; k < 2; k++) ow_tensor_free(copies[k]);
-    return done && !ow_error_pending() ? t : NULL;
+/* Fills the target, whose dtype the distribution has. */
+static int run(ow_call *c, ow_random_call *f) {
+    if (!f->distribution->prepare(f) || !ow_check_memory(f->target)) return 0;
+    for (int k = 0; k < 2; k++)
+        if (has_row(f, k) && !ow_check_expands(f->inputs[k], f->target)) return 0;
+    return ow_execute_call(c, 1, compute, f);
+}
+
+int ow_random_fill(ow_call *c) {
+    ow_random_call f = {.op = c->op,
+                        .distribution = find(c->op),
+                        .target = c->inputs[0],
+                        .inputs = {c->inputs[1], c->inputs[2]},
+                        .numbers = {c->reals[0], c->reals[1]},
+                        .integers = {c->ints[0], c->ints[1]},
+                        .given = c->given ? 2 : 0,
+                        .generator = c->generator};
+    const ow_tensor *t = f.target;
+    if (!f.distribution) return 0;
+    if (!(c->op->dtypes >> t->dtype & 1))
+        return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", f.distribution->kernel,
+                       ow_dtype_scalar_names[t->dtype]) != NULL;
+    const double divisor = f.distribution->part_divisor;
+    if (ow_dtype_kinds[t->dtype] != OW_KIND_COMPLEX || divisor <= 0) return run(c, &f);
+    /* What is wrong with a number is said of the one that was given. */
+    if ((divisor > 1 && !f.distribution->prepare(&f)) || !(f.target = parts_of(t))) return 0;
+    f.numbers[1] /= divisor;
+    int done = run(c, &f);
+    ow_tensor_free(f.target);
+    return done;
 }

@@ -72,44 +72,49 @@ static int copy_part(ow_tensor *result, ow_tensor *t, int64_t dim, int64_t at, i
     return ow_copy(&part, t);
 }
 
-ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
+typedef struct {
+    int64_t dim;
+    int stacked;
+} joining;
+
+static int copy_parts(const ow_plan *plan) {
+    const joining *j = plan->details;
+    ow_tensor *result = plan->results[0];
+    int64_t at = 0;
+    for (int k = 0; k < plan->call->count; k++) {
+        ow_tensor *t = plan->call->list[k];
+        if (t->numel && !copy_part(result, t, j->dim, at, j->stacked)) return 0;
+        at += j->stacked ? 1 : t->ndim == result->ndim ? t->sizes[j->dim] : 0;
+    }
+    return 1;
+}
+
+/* One after the other along a dimension, or stacked along a new one. */
+static int join(ow_call *c, int stacked) {
+    ow_tensor *const *tensors = c->list;
     const ow_tensor *first = tensors[0];
-    int64_t sizes[OW_MAX_DIMS + 1], strides[OW_MAX_DIMS], total = 0;
+    int64_t sizes[OW_MAX_DIMS + 1], strides[OW_MAX_DIMS], total = 0, dim = c->ints[0];
+    int n = c->count;
     for (int k = 0; k < n && !stacked; k++) {
         if (!tensors[k]->ndim)
-            return ow_fail(OW_RUNTIME_ERROR, "zero-dimensional tensor (at position %d) cannot be concatenated", k);
+            return ow_fail(OW_RUNTIME_ERROR, "zero-dimensional tensor (at position %d) cannot be concatenated", k) != NULL;
         if (first->ndim == 1 && first->numel == 0) first = tensors[k];
     }
     int ndim = first->ndim + stacked;
     if (!stacked && ndim == 1 && !first->numel) dim = 0; /* all of them are skipped: any dimension will do, as in torch */
-    if (!ow_wrap_dim(&dim, ndim)) return NULL;
-    if (!(stacked ? check_stacked(tensors, n) : check_joined(tensors, n, first, dim))) return NULL;
+    if (!ow_wrap_dim(&dim, ndim)) return 0;
+    if (!(stacked ? check_stacked(tensors, n) : check_joined(tensors, n, first, dim))) return 0;
     for (int k = 0; k < n && !stacked; k++)
         if (tensors[k]->ndim == ndim && __builtin_add_overflow(total, tensors[k]->sizes[dim], &total))
             return ow_fail(OW_RUNTIME_ERROR, "Storage size calculation overflowed: the sizes along dimension %lld add up to "
-                           "more than 64 bits hold", (long long)dim);
+                           "more than 64 bits hold", (long long)dim) != NULL;
     for (int d = 0; d < ndim; d++) sizes[d] = d == dim ? (stacked ? n : total) : first->sizes[d - (stacked && d > dim)];
     int keeps = kept_strides(tensors, n, dim, total, stacked, strides);
     int dtype = ow_result_type(tensors, n);
-    ow_tensor *result = dtype == OW_REFUSED ? NULL : ow_tensor_new(dtype, ndim, sizes, keeps ? strides : NULL);
-    if (!result) return NULL;
-    int64_t at = 0;
-    for (int k = 0; k < n; k++) {
-        if (!tensors[k]->numel) {
-            at += stacked ? 1 : tensors[k]->ndim == ndim ? tensors[k]->sizes[dim] : 0;
-            continue;
-        }
-        if (!copy_part(result, tensors[k], dim, at, stacked)) {
-            ow_tensor_free(result);
-            return NULL;
-        }
-        at += stacked ? 1 : tensors[k]->sizes[dim];
-    }
-    return result;
-}
-
-static int join(ow_call *c, int stacked) {
-    return (c->results[0] = ow_join(c->list, c->count, c->ints[0], stacked)) != NULL;
+    if (dtype == OW_REFUSED) return 0;
+    c->results[0] = ow_tensor_new(dtype, ndim, sizes, keeps ? strides : NULL);
+    joining j = {dim, stacked};
+    return ow_execute_call(c, 1, copy_parts, &j);
 }
 
 int ow_core_cat(ow_call *c) {

@@ -1,20 +1,21 @@
 /* Copies of tensors in another order or several times: flip, roll, repeat. */
-#include "families/core_call.h"
 #include "families/driver.h"
+#include "routines/copying/copying.h"
 #include "tensor/storage.h"
 
-ow_tensor *ow_flip(ow_tensor *self, const int64_t *dims, int n) {
+int ow_core_flip(ow_call *c) {
+    const ow_tensor *self = c->inputs[0];
     uint64_t flipped = 0;
     int64_t strides[OW_MAX_DIMS];
-    for (int k = 0; k < n; k++) {
-        int64_t dim = dims[k];
-        if (!ow_wrap_dim(&dim, self->ndim)) return NULL;
+    for (int k = 0; k < c->lists[0].n; k++) {
+        int64_t dim = c->lists[0].v[k];
+        if (!ow_wrap_dim(&dim, self->ndim)) return 0;
         if (flipped >> dim & 1)
-            return ow_fail(OW_RUNTIME_ERROR, "dim %lld appears multiple times in the list of dims", (long long)dim);
+            return ow_fail(OW_RUNTIME_ERROR, "dim %lld appears multiple times in the list of dims", (long long)dim) != NULL;
         flipped |= (uint64_t)1 << dim;
     }
-    ow_tensor *result = ow_empty_like(self, -1, OW_PRESERVE_ORDER), backwards = *self;
-    if (!result || !self->numel) return result;
+    ow_tensor *result = c->results[0] = ow_empty_like(c->inputs[0], -1, OW_PRESERVE_ORDER), backwards = *self;
+    if (!self->numel) return ow_execute_copy(c, result, NULL);
     for (int d = 0; d < self->ndim; d++) {
         int64_t back = flipped >> d & 1 && self->sizes[d] > 1 ? self->strides[d] : 0; /* else it is never used */
         strides[d] = self->strides[d] - 2 * back;
@@ -22,9 +23,7 @@ ow_tensor *ow_flip(ow_tensor *self, const int64_t *dims, int n) {
     }
     backwards.strides = strides;
     ow_tensor_refresh(&backwards);
-    if (ow_copy(result, &backwards)) return result;
-    ow_tensor_free(result);
-    return NULL;
+    return ow_execute_copy(c, result, &backwards);
 }
 
 /* Blocks of two tensors of one shape, the second of which is moved along dimensions to become the first. */
@@ -32,6 +31,7 @@ typedef struct {
     ow_tensor to, from;
     int64_t sizes[OW_MAX_DIMS]; /* of both blocks */
     int64_t shifts[OW_MAX_DIMS];
+    int ndim, is_flat;
 } rolling;
 
 static int roll_dims(rolling *r, int dim);
@@ -66,51 +66,52 @@ static int read_shifts(rolling *r, const int64_t *shifts, const int64_t *dims, i
     memset(r->shifts, 0, sizeof r->shifts);
     for (int k = 0; k < n; k++) {
         int64_t dim = dims[k];
-        if (!ow_wrap_dim(&dim, r->from.ndim)) return 0;
-        if (!r->from.ndim) {
+        if (!ow_wrap_dim(&dim, r->ndim)) return 0;
+        if (!r->ndim) {
             ow_fail(OW_INDEX_ERROR, "Dimension specified as %lld but tensor has no dimensions", (long long)dims[k]);
             return 0;
         }
-        int64_t size = r->from.sizes[dim], shift = shifts[k] % size;
+        int64_t size = r->sizes[dim], shift = shifts[k] % size;
         r->shifts[dim] = (r->shifts[dim] + (shift < 0 ? shift + size : shift)) % size;
     }
     return 1;
 }
 
-/* `source` holds the elements of `self` in its shape or, contiguous, without any. */
-static ow_tensor *rolled(ow_tensor *self, const ow_tensor *source, const int64_t *shifts, const int64_t *dims, int n) {
-    rolling r;
-    r.from = *source;
-    if (!read_shifts(&r, shifts, dims, n)) return NULL;
-    ow_tensor *result = ow_empty_like(self, -1, source == self ? ow_suggested_order(self) : OW_C_ORDER);
-    if (!result) return NULL;
-    r.to = *result;
-    memcpy(r.sizes, source->sizes, sizeof(int64_t) * source->ndim);
-    r.to.ndim = source->ndim;
-    if (source != self) r.to.strides = source->strides; /* a flat one's, which the contiguous result has as well */
-    r.to.sizes = r.from.sizes = r.sizes;
-    if (roll_dims(&r, 0)) return result;
-    ow_tensor_free(result);
-    return NULL;
+/* Flattened, both tensors are vectors; the result is contiguous. */
+static int roll(const ow_plan *plan) {
+    rolling *r = plan->details;
+    ow_tensor *self = plan->inputs[0];
+    int64_t one[] = {1};
+    ow_tensor *dense = !r->is_flat || self->flags & OW_CONTIGUOUS ? self : ow_clone(self, -1, OW_C_ORDER);
+    if (!dense) return 0;
+    r->to = *plan->results[0];
+    r->from = *dense;
+    if (r->is_flat) r->to.strides = r->from.strides = one;
+    r->to.sizes = r->from.sizes = r->sizes;
+    r->to.ndim = r->from.ndim = (uint8_t)r->ndim;
+    int done = roll_dims(r, 0);
+    if (dense != self) ow_tensor_free(dense);
+    return done;
 }
 
-ow_tensor *ow_roll(ow_tensor *self, const int64_t *shifts, int nshifts, const int64_t *dims, int ndims) {
-    if (!nshifts) return ow_fail(OW_RUNTIME_ERROR, "`shifts` required");
-    int is_flat = !ndims && nshifts == 1;
-    if (nshifts != ndims && !is_flat)
-        return ow_fail(OW_RUNTIME_ERROR, "shifts and dimensions must align. shifts: %d, dims:%d", nshifts, ndims);
-    if (!self->numel) return ow_clone(self, -1, OW_PRESERVE_ORDER);
-    if (!is_flat) return rolled(self, self, shifts, dims, ndims);
-    ow_tensor *dense = self->flags & OW_CONTIGUOUS ? self : ow_clone(self, -1, OW_C_ORDER);
-    if (!dense) return NULL;
-    int64_t one[] = {1}, zero[] = {0};
-    ow_tensor flat = *dense;
-    flat.ndim = 1;
-    flat.sizes = &flat.numel;
-    flat.strides = one;
-    ow_tensor *result = rolled(self, &flat, shifts, zero, 1);
-    if (dense != self) ow_tensor_free(dense);
-    return result;
+/* lists: shifts, dims */
+int ow_core_roll(ow_call *c) {
+    ow_tensor *self = c->inputs[0];
+    const int64_t *shifts = c->lists[0].v, zero[] = {0};
+    int nshifts = c->lists[0].n, ndims = c->lists[1].n < 0 ? 0 : c->lists[1].n;
+    if (!nshifts) return ow_fail(OW_RUNTIME_ERROR, "`shifts` required") != NULL;
+    rolling r = {.is_flat = !ndims && nshifts == 1, .ndim = self->ndim};
+    if (nshifts != ndims && !r.is_flat)
+        return ow_fail(OW_RUNTIME_ERROR, "shifts and dimensions must align. shifts: %d, dims:%d", nshifts, ndims) != NULL;
+    if (!self->numel) {
+        c->results[0] = ow_empty_like(self, -1, OW_PRESERVE_ORDER);
+        return ow_execute_copy(c, c->results[0], NULL);
+    }
+    memcpy(r.sizes, self->sizes, sizeof(int64_t) * self->ndim);
+    if (r.is_flat) r.ndim = 1, r.sizes[0] = self->numel;
+    if (!read_shifts(&r, shifts, r.is_flat ? zero : c->lists[1].v, nshifts)) return 0;
+    c->results[0] = ow_empty_like(self, -1, r.is_flat ? OW_C_ORDER : ow_suggested_order(self));
+    return ow_execute_call(c, 1, roll, &r);
 }
 
 /* The shape of the repeated tensor; 1, or 0 with the error set. */
@@ -142,15 +143,17 @@ static int repeat_sizes(const ow_tensor *self, const int64_t *repeats, int n, in
 
 /* Copies the tensor to all its places. A repeated dimension is two of the grid: copies, at stride 0 of the source, and
  * positions in one of them. */
-static int copy_repeated(const ow_tensor *result, const ow_tensor *self, const int64_t *repeats) {
+static int copy_repeated(ow_call *c, ow_tensor *result) {
+    const ow_tensor *self = c->inputs[0];
     int64_t sizes[OW_MAX_DIMS], to_strides[OW_MAX_DIMS], from_strides[OW_MAX_DIMS];
     int n = 0;
     for (int d = 0; d < result->ndim; d++) {
         int own = d - (result->ndim - self->ndim);
-        int64_t size = own < 0 ? 1 : self->sizes[own], count = repeats[d];
+        int64_t size = own < 0 ? 1 : self->sizes[own], count = c->lists[0].v[d];
         int parts = (count > 1) + (size > 1);
         if (n + parts > OW_MAX_DIMS) {
             ow_fail(OW_RUNTIME_ERROR, "repeated and other dimensions longer than 1 are more than %d together", OW_MAX_DIMS);
+            ow_tensor_free(result);
             return 0;
         }
         if (count > 1) sizes[n] = count, to_strides[n] = size * result->strides[d], from_strides[n++] = 0;
@@ -163,28 +166,13 @@ static int copy_repeated(const ow_tensor *result, const ow_tensor *self, const i
     from.strides = from_strides;
     ow_tensor_refresh(&to);
     ow_tensor_refresh(&from);
-    return ow_copy(&to, &from);
+    return ow_execute_copy(c, &to, &from);
 }
 
-ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n) {
+int ow_core_repeat(ow_call *c) {
+    const ow_ints *repeats = &c->lists[0];
     int64_t sizes[OW_MAX_DIMS];
-    if (!repeat_sizes(self, repeats, n, sizes)) return NULL;
-    ow_tensor *result = ow_tensor_new(self->dtype, n, sizes, NULL);
-    if (!result || !result->numel || copy_repeated(result, self, repeats)) return result;
-    ow_tensor_free(result);
-    return NULL;
+    if (!repeat_sizes(c->inputs[0], repeats->v, repeats->n, sizes)) return 0;
+    ow_tensor *result = c->results[0] = ow_tensor_new(c->inputs[0]->dtype, repeats->n, sizes, NULL);
+    return result && result->numel ? copy_repeated(c, result) : ow_execute_copy(c, result, NULL);
 }
-
-/* ---- operators ------------------------------------------------------------------------------------------ */
-
-static int result(ow_call *c, ow_tensor *t) { return (c->results[0] = t) != NULL; }
-
-int ow_core_flip(ow_call *c) { return result(c, ow_flip(c->inputs[0], c->lists[0].v, c->lists[0].n)); }
-
-/* lists: shifts, dims */
-int ow_core_roll(ow_call *c) {
-    const ow_ints *shifts = &c->lists[0], *dims = &c->lists[1];
-    return result(c, ow_roll(c->inputs[0], shifts->v, shifts->n, dims->v, dims->n < 0 ? 0 : dims->n));
-}
-
-int ow_core_repeat(ow_call *c) { return result(c, ow_repeat(c->inputs[0], c->lists[0].v, c->lists[0].n)); }

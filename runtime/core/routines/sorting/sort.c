@@ -192,9 +192,11 @@ static int order_by_pieces(ordering *o, int64_t pieces, double work) {
     return done;
 }
 
-int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
+/* The first `keep` values of every line in order, and their positions (NULL: not wanted), in tensors that have that shape.
+ * 1, or 0 with the error set. */
+static int order_all(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
     int64_t n = x->sizes[dim], lines = n ? x->numel / n : 0;
-    if (!lines || !keep || ow_infers()) return 1;
+    if (!lines || !keep) return 1;
     if (lines == 1 && keep == n && n >= OW_LONG_LINE) {
         if (ow_order_long(x, dim, descending, values, indices)) return 1;
         if (ow_error_pending()) return 0;
@@ -220,54 +222,59 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
 
 /* ---- operators ------------------------------------------------------------------------------------------ */
 
-/* Takes both results, either of which may be missing. */
-static int ordered(ow_call *c, int64_t dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
-    ow_tensor *self = c->inputs[0];
-    int done = values && indices;
+/* What a call wants of the order. Either result may be NULL: it is not wanted. */
+typedef struct {
+    int dim, descending;
+    int64_t keep;
+    ow_tensor *values, *indices;
+} wanted;
+
+static int compute(const ow_plan *plan) {
+    const wanted *w = plan->details;
+    ow_tensor *self = plan->inputs[0], *values = w->values ? w->values : ow_empty_like(self, -1, OW_PRESERVE_ORDER);
+    int done = values != NULL;
     if (done && self->ndim) {
-        done = ow_order_lines(self, (int)dim, keep, descending, values, indices);
-    } else if (done && keep) {
-        ow_tensor *first = ow_tensor_number_i(0);
-        done = first && ow_fill(indices, first) && ow_copy(values, self);
-        ow_tensor_free(first);
+        done = order_all(self, w->dim, w->keep, w->descending, values, w->indices);
+    } else if (done && w->keep) {
+        if (w->indices) memset(w->indices->data, 0, sizeof(int64_t));
+        done = ow_copy(values, self);
     }
-    c->results[0] = values;
-    c->results[1] = indices;
-    if (done) return 2;
-    ow_tensor_free(values);
-    ow_tensor_free(indices);
-    return 0;
+    if (values != w->values) ow_tensor_free(values);
+    return done;
 }
 
-/* ints: dim, descending, stable */
-int ow_core_sort(ow_call *c) {
+static int64_t length_of(const ow_tensor *t, int64_t dim) { return t->ndim ? t->sizes[dim] : 1; }
+
+/* Of whole lines; ints: dim, descending */
+static int sort(ow_call *c, int wants_values) {
     ow_tensor *self = c->inputs[0];
     int64_t dim = c->ints[0];
     if (!ow_wrap_dim(&dim, self->ndim)) return 0;
-    return ordered(c, dim, self->ndim ? self->sizes[dim] : 1, c->ints[1] == 1, ow_empty_like(self, -1, OW_PRESERVE_ORDER),
-                   ow_empty_like(self, OW_INT64, OW_PRESERVE_ORDER));
+    wanted w = {.dim = (int)dim, .descending = c->ints[1] == 1, .keep = length_of(self, dim)};
+    if (wants_values) w.values = c->results[0] = ow_empty_like(self, -1, OW_PRESERVE_ORDER);
+    w.indices = c->results[wants_values] = ow_empty_like(self, OW_INT64, OW_PRESERVE_ORDER);
+    return ow_execute_call(c, 1 + wants_values, compute, &w);
 }
 
-int ow_core_argsort(ow_call *c) {
-    if (!ow_core_sort(c)) return 0;
-    ow_tensor_free(c->results[0]);
-    c->results[0] = c->results[1];
-    c->results[1] = NULL;
-    return 1;
-}
+/* ints: dim, descending, stable */
+int ow_core_sort(ow_call *c) { return sort(c, 1); }
+
+int ow_core_argsort(ow_call *c) { return sort(c, 0); }
 
 /* ints: k, dim, largest, sorted */
 int ow_core_topk(ow_call *c) {
     ow_tensor *self = c->inputs[0];
     int64_t keep = c->ints[0], dim = c->ints[1], sizes[OW_MAX_DIMS];
     if (!ow_wrap_dim(&dim, self->ndim)) return 0;
-    if (keep < 0 || keep > (self->ndim ? self->sizes[dim] : 1)) {
+    if (keep < 0 || keep > length_of(self, dim)) {
         ow_fail(OW_RUNTIME_ERROR, "selected index k out of range");
         return 0;
     }
     for (int d = 0; d < self->ndim; d++) sizes[d] = d == dim ? keep : self->sizes[d];
-    return ordered(c, dim, keep, c->ints[2] == 1, ow_tensor_new(self->dtype, self->ndim, sizes, NULL),
-                   ow_tensor_new(OW_INT64, self->ndim, sizes, NULL));
+    c->results[0] = ow_tensor_new(self->dtype, self->ndim, sizes, NULL);
+    c->results[1] = ow_tensor_new(OW_INT64, self->ndim, sizes, NULL);
+    wanted w = {(int)dim, c->ints[2] == 1, keep, c->results[0], c->results[1]};
+    return ow_execute_call(c, 2, compute, &w);
 }
 
 /* Of a vector, without positions. */
@@ -277,8 +284,7 @@ int ow_core_sort_values(ow_call *c) {
         ow_fail(OW_RUNTIME_ERROR, "sort_values() expects a vector, but got %d dimensions", self->ndim);
         return 0;
     }
-    ow_tensor *values = c->results[0] = ow_tensor_new(self->dtype, 1, self->sizes, NULL);
-    if (values && ow_order_lines(self, 0, self->sizes[0], 0, values, NULL)) return 1;
-    ow_tensor_free(values);
-    return 0;
+    c->results[0] = ow_tensor_new(self->dtype, 1, self->sizes, NULL);
+    wanted w = {.keep = self->sizes[0], .values = c->results[0]};
+    return ow_execute_call(c, 1, compute, &w);
 }

@@ -59,6 +59,10 @@ static int take_indices(product *p, const ow_call *c) {
                                       "int64");
             return 0;
         }
+        if (!ow_is_readable(given)) {
+            ow_fail(OW_NOT_IMPLEMENTED, "csr_product_pattern(): the shapes of its results depend on the values of tensors");
+            return 0;
+        }
         if (!(p->copies[k] = ow_clone(given, OW_INT64, 1))) return 0;
         p->in[k] = (const int64_t *)p->copies[k]->data;
         p->counts[k] = given->numel;
@@ -234,13 +238,11 @@ static int find_pattern(product *p, ow_call *c) {
     return done;
 }
 
-/* ints: columns */
+/* ints: columns. The shapes of its results follow from elements: nothing is left for a plan. */
 int ow_core_csr_product_pattern(ow_call *c) {
     product p = {0};
     int done = 0;
-    if (ow_infers())
-        ow_fail(OW_NOT_IMPLEMENTED, "csr_product_pattern(): the shapes of its results depend on the values of tensors");
-    else if (take_indices(&p, c)) {
+    if (take_indices(&p, c)) {
         const int64_t most = 4 * ow_num_threads();
         p.blocks = p.counts[LEFT_COLUMNS] < most ? 1 : most;
         done = find_pattern(&p, c);
