@@ -1,16 +1,44 @@
-"""`plain`: a device of ordinary memory, with functions of C for elementwise operators and for indexing."""
+"""`plain`: a device of ordinary memory, with functions of C for elementwise operators and for indexing.
+
+It computes little, but lists the plans of routines that it is given, while it is asked to.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from opweave import library
 
 _SOURCE = """
+#include <stdio.h>
 #include <string.h>
 #include "device.h"
+
+char plain_plans[4096];
+int plain_lists;
+
+/* Adds to the list: the name, then each result's dtype and sizes. Elements stay as they are. */
+static int list_plan(const ow_device_plan *plan) {
+    if (!plain_lists) return -1;
+    char *to = plain_plans + strlen(plain_plans);
+    to += sprintf(to, "%s", plan->name);
+    for (int k = 0; k < plan->nresults; k++) {
+        const ow_operand *r = &plan->results[k];
+        to += sprintf(to, " %d(", r->dtype);
+        for (int d = 0; d < r->ndim; d++) to += sprintf(to, d ? ",%d" : "%d", (int)r->sizes[d]);
+        to += sprintf(to, ")");
+    }
+    sprintf(to, ";");
+    return 1;
+}
+
+int plain_core(const ow_device_plan *plan) { return list_plan(plan); }
+int plain_lapack(const ow_device_plan *plan) { return list_plan(plan); }
+int plain_random(const ow_device_plan *plan) { return list_plan(plan); }
 
 static int is_float_vector(const ow_operand *t) {
     int64_t step = 1;
@@ -40,6 +68,7 @@ int plain_elementwise(const ow_device_plan *plan) {
 /* tril of a contiguous matrix */
 int plain_indexing(const ow_device_plan *plan) {
     const ow_operand *x = &plan->inputs[0], *r = &plan->results[0];
+    if (plain_lists) return list_plan(plan);
     if (strcmp(plan->name, "tril") || !is_float_vector(x) || !is_float_vector(r) || x->ndim != 2) return -1;
     for (int64_t i = 0; i < x->sizes[0]; i++)
         for (int64_t j = 0; j < x->sizes[1]; j++) {
@@ -49,7 +78,8 @@ int plain_indexing(const ow_device_plan *plan) {
     return 1;
 }
 """
-FAMILIES = ("elementwise", "indexing")
+FAMILIES = ("elementwise", "indexing", "core", "lapack", "random")
+_loaded: list[ctypes.CDLL] = []
 
 
 def _compiled(folder: Path) -> dict[str, int]:
@@ -59,8 +89,21 @@ def _compiled(folder: Path) -> dict[str, int]:
     library.copy_headers(folder)
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{folder}", "-o", made, source], check=True)
     library_of_c = ctypes.CDLL(str(made))
+    _loaded.append(library_of_c)
     addresses = {name: ctypes.cast(getattr(library_of_c, f"plain_{name}"), ctypes.c_void_p).value for name in FAMILIES}
     return {name: address for name, address in addresses.items() if address}
+
+
+@contextmanager
+def listed_plans() -> Iterator[list[str]]:
+    """The plans that the device is given meanwhile, in words: they count as computed."""
+    plans: list[str] = []
+    text = (ctypes.c_char * 4096).in_dll(_loaded[0], "plain_plans")
+    lists = ctypes.c_int.in_dll(_loaded[0], "plain_lists")
+    text.value, lists.value = b"", 1
+    yield plans
+    lists.value = 0
+    plans += text.value.decode().split(";")[:-1]
 
 
 _buffers: dict[int, ctypes.Array[ctypes.c_char]] = {}
@@ -81,5 +124,7 @@ def _copy(index: int, to: int, source: int, nbytes: int) -> None:
 
 
 def register(folder: Path) -> None:
-    """Compile in a folder, and register the device."""
+    """Compile in a folder, and register the device, unless another module has."""
+    if _loaded:
+        return
     library.register_device(library.Device("plain", _allocate, _free, _copy, _copy, _copy, runs=_compiled(folder)))

@@ -8,6 +8,7 @@
 #include "families/loop.h"
 #include "families/plan.h"
 #include "families/core_call.h"
+#include "routines/indexing/indexing.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
 
@@ -61,7 +62,7 @@ int ow_invoke(ow_call *c) {
         return ow_rows(c->op, c->inputs, list->v, c->all ? 0 : list->n, c->all ? OW_NO_LIST : 0, c->keepdim, c->dtype,
                        c->params, c->results);
     case OW_VIEW: result = ow_view_call(c->op, c->inputs[0], c->ints, c->lists); break;
-    case OW_INDEXING: result = ow_indexing(c->op, c->inputs, c->params[0], c->ints, c->out, c->mode); break;
+    case OW_INDEXING: return ow_indexing(c);
     case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;
     case OW_RANDOM: return ow_random_fill(c);
     case OW_LAPACK: return ow_lapack_call(c);
@@ -122,25 +123,6 @@ static int device_of(const ow_call *c, ow_device *device) {
     return *device == from || c->op->family == OW_FACTORY || fail_across(from, *device);
 }
 
-/* Families whose drivers make views, or end in a plan. */
-static int is_planned(ow_family family) {
-    return (1u << family & (1u << OW_ELEMENTWISE | 1u << OW_REDUCE | 1u << OW_SCAN | 1u << OW_ROWS | 1u << OW_VIEW |
-                            1u << OW_EXTERN | 1u << OW_FACTORY | 1u << OW_LAPACK | 1u << OW_RANDOM | 1u << OW_COMPUTE | 1u << OW_FOLD | 1u << OW_LOOP)) != 0;
-}
-
-/* Routines written by hand make their results and compute them in one. On a device they make these, and all else is the
- * device's. */
-static int run_routine(ow_call *c, ow_device device) {
-    const int written = c->mode != OW_NEW, kind = ow_device_kind_of(device);
-    if (!ow_device_has_run(kind, (ow_family)c->op->family)) return ow_execute_on_device(&(ow_plan){.op = c->op}, device);
-    const int made = OW_CALL(device | OW_PLANNED, ow_invoke(c));
-    const ow_plan plan = {.op = c->op, .inputs = c->inputs, .results = written ? &c->out : c->results,
-                          .nresults = written ? 1 : made, .compute = c->inputs[0] ? c->inputs[0]->dtype : 0, .call = c};
-    if (!made || ow_execute_on_device(&plan, device)) return made;
-    for (int k = 0; k < made && !written; k++) ow_tensor_free(c->results[k]);
-    return 0;
-}
-
 /* 1 if the call draws from no generator that is given, or from one for the kind of device; else 0 with the error set. */
 static int has_generator_for(const ow_call *c, ow_device device) {
     const ow_device of = (ow_device)c->generator_device;
@@ -154,7 +136,6 @@ int ow_invoke_here(ow_call *c) { return has_generator_for(c, OW_CPU) ? ow_invoke
 int ow_invoke_anywhere(ow_call *c) {
     ow_device device;
     if (!device_of(c, &device) || !has_generator_for(c, device)) return 0;
-    if (device > OW_META && !is_planned((ow_family)c->op->family)) return run_routine(c, device);
     return OW_CALL(device, ow_invoke(c));
 }
 

@@ -63,6 +63,7 @@ PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_
     if (!count) Py_RETURN_NONE;
     ow_number number;
     if (!(value = ow_plain_tensor(arguments[2])) && !(value = ow_read_number(arguments[2], &number))) Py_RETURN_NONE;
-    if (ow_index_put(self, selectors, count, value, arguments[3] == Py_True)) Py_RETURN_TRUE;
-    return ow_declined(); /* the general way finds it again */
+    if (!ow_index_put(self, selectors, count, value, arguments[3] == Py_True)) return ow_declined(); /* it finds it again */
+    self->storage->version++;
+    Py_RETURN_TRUE;
 }

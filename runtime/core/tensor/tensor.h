@@ -108,9 +108,6 @@ static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_ex
 extern __thread ow_device ow_place __attribute__((tls_model("initial-exec")));
 extern __thread ow_device ow_default_device __attribute__((tls_model("initial-exec")));
 
-/* A call of tensors whose memory is not the CPU's: drivers do their checks and make the results there. What is left is a
- * plan (families/plan.h). The thread allocates on the device meanwhile, and excludes the key META. */
-static inline int ow_infers(void) { return ow_place != OW_CPU; }
 static inline int ow_is_meta(const ow_tensor *t) { return (t->keys & OW_KEY_META) != 0; }
 static inline ow_device ow_device_of(const ow_tensor *t) { return t->storage->flags >> OW_STORAGE_DEVICE; }
 static inline int ow_device_kind_of(ow_device device) { return (int)(device & (OW_DEVICES_OF_KIND - 1)); }
@@ -315,10 +312,6 @@ ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype
                       ow_tensor *out);
 ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                      ow_mode mode); /* extern.c: looks op->library up in a table */
-
-/* param: NULL for the default; ints: three, of which the operator has some. (indexing.c) */
-ow_tensor *ow_indexing(const ow_op *op, ow_tensor *const *inputs, ow_tensor *param, const int64_t *ints, ow_tensor *out,
-                       ow_mode mode);
 
 /* dst[...] = src with broadcasting and casting; 1, or 0 with the error set. (copy.c) */
 int ow_copy(ow_tensor *dst, ow_tensor *src);

@@ -59,7 +59,7 @@ static int all_inside(const ow_lookup *lookup) {
 }
 
 const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value) {
-    for (int k = 0; k < space->nlookups && !ow_infers(); k++)
+    for (int k = 0; k < space->nlookups; k++)
         if (!all_inside(&space->lookups[k]) && (ow_error_pending() || !scan_lookup(&space->lookups[k], value)))
             return &space->lookups[k];
     return NULL;

@@ -16,6 +16,13 @@ static int is_index(const ow_tensor *index, int accepts_int32) {
     return index->dtype == OW_INT64 || (accepts_int32 && index->dtype == OW_INT32);
 }
 
+/* What a call knows besides its plan. */
+typedef struct {
+    ow_writing w;
+    ow_scalar number; /* a value in the dtype of self, or what scales values */
+    int scales;
+} vector_call;
+
 /* 1 if an index is out of range, which `bad` is set to. Without elements nothing is read, and nothing checked. */
 static int find_bad(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int wraps, int64_t *bad) {
     ow_index_space space;
@@ -26,26 +33,26 @@ static int find_bad(const ow_writing *w, const ow_tensor *target, const ow_tenso
 
 /* ---- index_select ------------------------------------------------------------------------------------- */
 
-ow_tensor *ow_indexing_index_select(const ow_indexing_call *call) {
-    ow_tensor *self = call->inputs[0];
-    const ow_tensor *index = call->inputs[1];
-    int64_t sizes[OW_MAX_DIMS], dim = call->ints[0];
-    if (!ow_wrap_dim(&dim, self->ndim)) return NULL;
-    if (index->ndim > 1) return ow_fail(OW_INDEX_ERROR, "index_select(): Index is supposed to be a vector");
-    if (!is_index(index, 1)) return ow_fail(OW_RUNTIME_ERROR, "index_select(): Expected dtype int32 or int64 for index");
+static int select_indices(const ow_plan *plan) {
+    ow_index_space space;
+    vector_space(plan->details, plan->inputs[0], plan->results[0], &space);
+    ow_space_arrange(&space);
+    return ow_space_get(&space, plan->call->mode != OW_NEW) || ow_fail(OW_INDEX_ERROR, "index out of range in self");
+}
+
+int ow_indexing_index_select(ow_call *c) {
+    const ow_tensor *self = c->inputs[0], *index = c->inputs[1];
+    int64_t sizes[OW_MAX_DIMS], dim = c->ints[0];
+    if (!ow_wrap_dim(&dim, self->ndim)) return 0;
+    if (index->ndim > 1) return ow_fail(OW_INDEX_ERROR, "index_select(): Index is supposed to be a vector") != NULL;
+    if (!is_index(index, 1))
+        return ow_fail(OW_RUNTIME_ERROR, "index_select(): Expected dtype int32 or int64 for index") != NULL;
     if (!self->ndim && index->numel != 1)
         return ow_fail(OW_RUNTIME_ERROR, "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
-                       (long long)index->numel);
+                       (long long)index->numel) != NULL;
     for (int d = 0; d < self->ndim; d++) sizes[d] = d == dim ? index->numel : self->sizes[d];
-    ow_tensor *result = ow_result_begin(call, self->dtype, self->ndim, sizes);
-    if (!result) return NULL;
-    ow_writing w = {.op = call->op, .index = index, .dim = dim};
-    ow_index_space space;
-    vector_space(&w, self, result, &space);
-    ow_space_arrange(&space);
-    int inside = ow_space_get(&space, result == call->out);
-    if (!inside) ow_fail(OW_INDEX_ERROR, "index out of range in self");
-    return ow_result_end(call, result, inside);
+    ow_writing w = {.op = c->op, .index = index, .dim = dim};
+    return ow_make_result(c, self->dtype, self->ndim, sizes) ? ow_execute_call(c, 1, select_indices, &w) : 0;
 }
 
 /* ---- index_copy --------------------------------------------------------------------------------------- */
@@ -87,16 +94,21 @@ static int check_copied(const ow_tensor *self, const ow_tensor *index, const ow_
     return !ow_error_pending();
 }
 
-ow_tensor *ow_indexing_index_copy(const ow_indexing_call *call) {
-    ow_tensor *self = call->inputs[0], *source = call->inputs[2];
-    int64_t dim = call->ints[0], bad;
-    if (!ow_wrap_dim(&dim, self->ndim) || !check_copied(self, call->inputs[1], source, dim)) return NULL;
-    ow_writing w = {.op = call->op, .word = OW_NONE, .space = vector_space, .index = call->inputs[1], .dim = dim};
-    if (find_bad(&w, self, source, 0, &bad))
+static int copy_indexed(const ow_plan *plan) {
+    const ow_writing *w = plan->details;
+    ow_tensor *self = plan->inputs[0], *source = plan->inputs[2], *target = plan->results[0];
+    int64_t bad;
+    if (find_bad(w, self, source, 0, &bad))
         return ow_fail(OW_INDEX_ERROR, "index_copy_(): index %lld is out of bounds for dimension %lld with size %lld",
-                       (long long)bad, (long long)dim, (long long)ow_size_of(self, dim));
-    ow_tensor *target = ow_update_begin(call, 1);
-    return ow_update_end(call, target, target && ow_write(&w, target, source));
+                       (long long)bad, (long long)w->dim, (long long)ow_size_of(self, w->dim)) != NULL;
+    return ow_copy_checked(target, self) && ow_write(w, target, source);
+}
+
+int ow_indexing_index_copy(ow_call *c) {
+    int64_t dim = c->ints[0];
+    if (!ow_wrap_dim(&dim, c->inputs[0]->ndim) || !check_copied(c->inputs[0], c->inputs[1], c->inputs[2], dim)) return 0;
+    ow_writing w = {.op = c->op, .word = OW_NONE, .space = vector_space, .index = c->inputs[1], .dim = dim};
+    return ow_make_updated(c, 1) ? ow_execute_call(c, 1, copy_indexed, &w) : 0;
 }
 
 /* ---- index_fill --------------------------------------------------------------------------------------- */
@@ -106,35 +118,43 @@ static void fill_space(const ow_writing *w, const ow_tensor *target, const ow_te
     space->lookups[0].wraps = 1;
 }
 
-ow_tensor *ow_indexing_index_fill(const ow_indexing_call *call) {
-    ow_tensor *self = call->inputs[0];
-    const ow_tensor *index = call->inputs[1], *value = call->inputs[2];
-    int64_t dim = call->ints[0], sizes[OW_MAX_DIMS], bad;
-    if (value->ndim)
-        return ow_fail(OW_RUNTIME_ERROR,
-                       "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
-                       value->ndim);
-    if (!is_index(index, 0)) return ow_fail(OW_INDEX_ERROR, "index_fill_(): Expected dtype int64 for index.");
-    if (!ow_wrap_dim(&dim, self->ndim)) return NULL;
-    if (index->ndim > 1) return ow_fail(OW_INDEX_ERROR, "index_fill_(): Index has to be a vector/scalar");
-    for (int d = 0; d < ow_ndim_of(self); d++) sizes[d] = d == dim ? index->numel : ow_size_of(self, d);
-    ow_writing w = {.op = call->op, .word = OW_NONE, .space = fill_space, .index = index, .dim = dim};
-    ow_tensor *single = ow_fill_value(value, self->dtype);
-    ow_tensor *values = single ? ow_spread(single, ow_ndim_of(self), sizes) : NULL, *target = NULL;
+static int fill_indexed(const ow_plan *plan) {
+    const vector_call *v = plan->details;
+    ow_tensor *self = plan->inputs[0], *target = plan->results[0], *indices[OW_MAX_DIMS] = {NULL};
+    int64_t dim = v->w.dim, sizes[OW_MAX_DIMS], bad;
+    for (int d = 0; d < ow_ndim_of(self); d++) sizes[d] = d == dim ? v->w.index->numel : ow_size_of(self, d);
+    ow_tensor *single = ow_fill_value(&v->number, self->dtype);
+    ow_tensor *values = single ? ow_spread(single, ow_ndim_of(self), sizes) : NULL;
     int done = 0;
-    if (values && find_bad(&w, self, values, 1, &bad)) {
+    if (values && find_bad(&v->w, self, values, 1, &bad)) {
         ow_fail(OW_INDEX_ERROR, "index %lld is out of bounds for dimension %lld with size %lld", (long long)bad,
                 (long long)dim, (long long)ow_size_of(self, dim));
-    } else if (values && call->mode == OW_INPLACE && ow_internal_overlap(self)) {
-        ow_tensor *indices[OW_MAX_DIMS] = {NULL}; /* one value may come to the same place several times */
-        indices[dim] = call->inputs[1];
-        done = ow_index_put(target = self, indices, (int)dim + 1, single, 0);
-    } else if (values && (target = ow_update_begin(call, 0))) {
-        done = ow_write(&w, target, values);
+    } else if (values && target == self && ow_internal_overlap(self)) {
+        indices[dim] = plan->inputs[1]; /* one value may come to the same place several times */
+        done = ow_index_put(self, indices, (int)dim + 1, single, 0);
+    } else if (values) {
+        done = ow_copy_checked(target, self) && ow_write(&v->w, target, values);
     }
     ow_tensor_free(values);
     ow_tensor_free(single);
-    return ow_update_end(call, target, done);
+    return done;
+}
+
+int ow_indexing_index_fill(ow_call *c) {
+    ow_tensor *self = c->inputs[0];
+    const ow_tensor *index = c->inputs[1], *value = c->inputs[2];
+    int64_t dim = c->ints[0];
+    if (value->ndim)
+        return ow_fail(OW_RUNTIME_ERROR,
+                       "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+                       value->ndim) != NULL;
+    if (!is_index(index, 0)) return ow_fail(OW_INDEX_ERROR, "index_fill_(): Expected dtype int64 for index.") != NULL;
+    if (!ow_wrap_dim(&dim, self->ndim)) return 0;
+    if (index->ndim > 1) return ow_fail(OW_INDEX_ERROR, "index_fill_(): Index has to be a vector/scalar") != NULL;
+    vector_call v = {.w = {.op = c->op, .word = OW_NONE, .space = fill_space, .index = index, .dim = dim}};
+    if (!ow_load_fill(value, self->dtype, &v.number)) return 0;
+    int is_made = c->mode == OW_INPLACE ? ow_check_filled(self) && ow_check_apart(c, self, 1) : ow_make_updated(c, 0);
+    return is_made ? ow_execute_call(c, 1, fill_indexed, &v) : 0;
 }
 
 /* ---- index_add, index_reduce -------------------------------------------------------------------------- */
@@ -168,34 +188,40 @@ static int check_combined(const char *name, const ow_tensor *self, const ow_tens
 }
 
 /* source * alpha; the source itself for the default. */
-static ow_tensor *scaled(ow_tensor *source, const ow_tensor *alpha) {
-    if (!alpha) return source;
-    ow_tensor *factor = ow_fill_value(alpha, source->dtype);
+static ow_tensor *scaled(ow_tensor *source, const vector_call *v) {
+    if (!v->scales) return source;
+    ow_tensor *factor = ow_fill_value(&v->number, source->dtype);
     ow_tensor *operands[OW_MAX_INPUTS] = {source, factor, NULL};
     ow_tensor *result = factor ? ow_elementwise(&ow_op_mul, operands, NULL, NULL, OW_NEW) : NULL;
     ow_tensor_free(factor);
     return result;
 }
 
-static ow_tensor *combine(const ow_indexing_call *call, int64_t word, int include_self) {
-    ow_tensor *self = call->inputs[0], *source = call->inputs[2];
-    int64_t dim = call->ints[0], bad;
-    if (!ow_wrap_dim(&dim, self->ndim)) return NULL;
-    if (!check_combined(call->op->name, self, call->inputs[1], source, dim)) return NULL;
-    ow_writing w = {call->op, word, include_self, vector_space, call->inputs[1], dim};
-    if (find_bad(&w, self, source, 0, &bad)) {
-        if (call->op->words[0]) return ow_fail(OW_INDEX_ERROR, "index out of range in self");
+static int combine_indexed(const ow_plan *plan) {
+    const vector_call *v = plan->details;
+    ow_tensor *self = plan->inputs[0], *source = plan->inputs[2], *target = plan->results[0];
+    int64_t dim = v->w.dim, bad;
+    if (find_bad(&v->w, self, source, 0, &bad)) {
+        if (plan->op->words[0]) return ow_fail(OW_INDEX_ERROR, "index out of range in self") != NULL;
         return ow_fail(OW_RUNTIME_ERROR, "index %lld is out of bounds for dimension %lld with size %lld", (long long)bad,
-                       (long long)dim, (long long)ow_size_of(self, dim));
+                       (long long)dim, (long long)ow_size_of(self, dim)) != NULL;
     }
-    ow_tensor *values = scaled(source, call->param), *target = values ? ow_update_begin(call, 1) : NULL;
-    int done = target && ow_write(&w, target, values);
+    ow_tensor *values = scaled(source, v);
+    int done = values && ow_copy_checked(target, self) && ow_write(&v->w, target, values);
     if (values != source) ow_tensor_free(values);
-    return ow_update_end(call, target, done);
+    return done;
 }
 
-ow_tensor *ow_indexing_index_add(const ow_indexing_call *call) { return combine(call, 0, 1); }
-
-ow_tensor *ow_indexing_index_reduce(const ow_indexing_call *call) {
-    return combine(call, call->ints[1], (int)call->ints[2]);
+static int combine(ow_call *c, int64_t word, int include_self) {
+    const ow_tensor *self = c->inputs[0];
+    int64_t dim = c->ints[0];
+    if (!ow_wrap_dim(&dim, self->ndim)) return 0;
+    if (!check_combined(c->op->name, self, c->inputs[1], c->inputs[2], dim)) return 0;
+    vector_call v = {.w = {c->op, word, include_self, vector_space, c->inputs[1], dim}, .scales = c->params[0] != NULL};
+    if (v.scales && !ow_load_fill(c->params[0], self->dtype, &v.number)) return 0;
+    return ow_check_write(&v.w, self->dtype) && ow_make_updated(c, 1) ? ow_execute_call(c, 1, combine_indexed, &v) : 0;
 }
+
+int ow_indexing_index_add(ow_call *c) { return combine(c, 0, 1); }
+
+int ow_indexing_index_reduce(ow_call *c) { return combine(c, c->ints[1], (int)c->ints[2]); }

@@ -19,11 +19,12 @@ static void release(ow_tensor *t, const ow_tensor *original) {
     if (t != original) ow_tensor_free(t);
 }
 
-static void fail_outside(const ow_index_space *space) {
+static int check_inside(const ow_index_space *space) {
     int64_t value;
-    if (ow_space_find_bad(space, &value))
-        ow_fail(OW_INDEX_ERROR, "out of range: tried to access index %lld on a tensor of %lld elements.", (long long)value,
-                (long long)space->lookups[0].size);
+    if (!ow_space_find_bad(space, &value)) return 1;
+    ow_fail(OW_INDEX_ERROR, "out of range: tried to access index %lld on a tensor of %lld elements.", (long long)value,
+            (long long)space->lookups[0].size);
+    return 0;
 }
 
 static int is_long(const char *name, const ow_tensor *index) {
@@ -33,52 +34,64 @@ static int is_long(const char *name, const ow_tensor *index) {
     return 0;
 }
 
-ow_tensor *ow_indexing_take(const ow_indexing_call *call) {
-    ow_tensor *given = call->inputs[0], *by = call->inputs[1];
-    if (!is_long("take", by)) return NULL;
-    if (!given->numel && by->numel) return ow_fail(OW_INDEX_ERROR, "take(): tried to take from an empty tensor");
-    ow_tensor *result = ow_result_begin(call, given->dtype, by->ndim, by->sizes);
-    if (!result) return NULL;
+static int take(const ow_plan *plan) {
+    ow_tensor *given = plan->inputs[0], *by = plan->inputs[1], *result = plan->results[0], *work = result;
     ow_tensor *self = contiguous(given), *index = contiguous(by);
-    int done = self && index;
+    if (!(result->flags & OW_CONTIGUOUS)) work = ow_tensor_new(result->dtype, result->ndim, result->sizes, NULL);
+    int done = self && index && work;
     if (done) {
-        ow_writing w = {.op = call->op, .index = index};
+        ow_writing w = {.op = plan->op, .index = index};
         ow_index_space space;
-        flat_space(&w, self, result, &space);
+        flat_space(&w, self, work, &space);
         ow_space_arrange(&space);
-        done = ow_space_get(&space, result == call->out);
-        if (!done) fail_outside(&space);
+        done = ow_space_get(&space, plan->call->mode != OW_NEW) || (check_inside(&space) && ow_fail_overwritten());
     }
+    done = done && (work == result || ow_copy_checked(result, work));
+    release(work, result);
     release(self, given);
     release(index, by);
-    return ow_result_end(call, result, done);
+    return done;
 }
 
-ow_tensor *ow_indexing_put(const ow_indexing_call *call) {
-    ow_tensor *self = call->inputs[0], *by = call->inputs[1], *given = call->inputs[2], *target = NULL;
-    if (!is_long("put_", by)) return NULL;
-    if (given->dtype != self->dtype)
-        return ow_fail(OW_RUNTIME_ERROR,
-                       "put_(): self and source expected to have the same dtype, but got self.dtype = %s and source.dtype = %s",
-                       ow_dtype_scalar_names[self->dtype], ow_dtype_scalar_names[given->dtype]);
-    if (given->numel != by->numel)
-        return ow_fail(OW_INDEX_ERROR,
-                       "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-                       "%lld, index.numel() = %lld",
-                       (long long)given->numel, (long long)by->numel);
-    if (!self->numel && by->numel) return ow_fail(OW_INDEX_ERROR, "put_(): Tried to put elements into an empty tensor");
+int ow_indexing_take(ow_call *c) {
+    const ow_tensor *self = c->inputs[0], *index = c->inputs[1];
+    if (!is_long("take", index)) return 0;
+    if (!self->numel && index->numel) return ow_fail(OW_INDEX_ERROR, "take(): tried to take from an empty tensor") != NULL;
+    return ow_make_result(c, self->dtype, index->ndim, index->sizes) ? ow_execute_call(c, 1, take, NULL) : 0;
+}
+
+static int put(const ow_plan *plan) {
+    ow_tensor *self = plan->inputs[0], *by = plan->inputs[1], *given = plan->inputs[2], *target = plan->results[0];
     ow_tensor *index = contiguous(by), *source = contiguous(given), *work = NULL;
-    int done = 0;
-    if (index && source) {
-        ow_writing w = {call->op, call->ints[0] ? 0 : OW_NONE, 1, flat_space, index, 0};
+    ow_writing w = *(const ow_writing *)plan->details;
+    w.index = index;
+    int done = index && source;
+    if (done) {
         ow_index_space space;
         flat_space(&w, self, source, &space);
-        fail_outside(&space);
-        if (!ow_error_pending() && (target = ow_update_begin(call, 0)) && (work = contiguous(target)))
-            done = ow_write(&w, work, source) && (work == target || ow_copy(target, work));
+        done = check_inside(&space) && ow_copy_checked(target, self) && (work = contiguous(target)) &&
+               ow_write(&w, work, source) && ow_copy_checked(target, work);
     }
     if (work) release(work, target);
     release(index, by);
     release(source, given);
-    return ow_update_end(call, target, done);
+    return done;
+}
+
+int ow_indexing_put(ow_call *c) {
+    const ow_tensor *self = c->inputs[0], *index = c->inputs[1], *source = c->inputs[2];
+    if (!is_long("put_", index)) return 0;
+    if (source->dtype != self->dtype)
+        return ow_fail(OW_RUNTIME_ERROR,
+                       "put_(): self and source expected to have the same dtype, but got self.dtype = %s and source.dtype = %s",
+                       ow_dtype_scalar_names[self->dtype], ow_dtype_scalar_names[source->dtype]) != NULL;
+    if (source->numel != index->numel)
+        return ow_fail(OW_INDEX_ERROR,
+                       "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                       "%lld, index.numel() = %lld",
+                       (long long)source->numel, (long long)index->numel) != NULL;
+    if (!self->numel && index->numel)
+        return ow_fail(OW_INDEX_ERROR, "put_(): Tried to put elements into an empty tensor") != NULL;
+    ow_writing w = {c->op, c->ints[0] ? 0 : OW_NONE, 1, flat_space, NULL, 0};
+    return ow_check_write(&w, self->dtype) && ow_make_updated(c, 0) ? ow_execute_call(c, 1, put, &w) : 0;
 }

@@ -3,8 +3,8 @@
 #include "families/iterate.h"
 #include "tensor/storage.h"
 
-/* The memory order of a result is the one in which self and then the indices can be read fastest. */
-static ow_tensor *new_result(const ow_selection *s) {
+ow_tensor *ow_selection_result(const ow_selection *s) {
+    if (!ow_selection_check_sizes(s)) return NULL;
     int64_t strides[1 + OW_MAX_DIMS][OW_MAX_DIMS], result[OW_MAX_DIMS], step = 1, numel;
     if (!ow_numel(s->ndim, s->shape, &numel)) return NULL;
     int order[OW_MAX_DIMS], contiguous = (s->self->flags & OW_CONTIGUOUS) != 0;
@@ -20,21 +20,23 @@ static ow_tensor *new_result(const ow_selection *s) {
     return ow_tensor_new(s->self->dtype, s->ndim, s->shape, result);
 }
 
+int ow_selection_get(const ow_selection *s, const ow_tensor *result) {
+    ow_index_space space;
+    if (!result->numel) return 1;
+    ow_selection_space(s, &space);
+    space.other = result->data;
+    for (int d = 0; d < s->ndim; d++) space.other_stride[d] = result->strides[d] * space.itemsize;
+    ow_space_arrange(&space);
+    return ow_space_get(&space, 0) || (ow_selection_check_indices(&space) && ow_fail_overwritten());
+}
+
 ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n) {
     ow_selection s;
-    ow_index_space space;
     if (!ow_selection_begin(&s, self, indices, n)) return NULL;
-    ow_tensor *result = ow_selection_check_sizes(&s) ? new_result(&s) : NULL;
-    if (result && result->numel && !ow_infers()) {
-        ow_selection_space(&s, &space);
-        space.other = result->data;
-        for (int d = 0; d < s.ndim; d++) space.other_stride[d] = result->strides[d] * space.itemsize;
-        ow_space_arrange(&space);
-        if (!ow_space_get(&space, 0)) {
-            if (ow_selection_check_indices(&space)) ow_fail_overwritten();
-            ow_tensor_free(result);
-            result = NULL;
-        }
+    ow_tensor *result = ow_selection_result(&s);
+    if (result && !ow_selection_get(&s, result)) {
+        ow_tensor_free(result);
+        result = NULL;
     }
     ow_selection_end(&s);
     return result;

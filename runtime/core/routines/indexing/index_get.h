@@ -7,11 +7,12 @@
 /* `self[indices]`, where a NULL index keeps its dimension whole; integer tensors and masks (bool, uint8). NULL with the
  * error set. (index_get.c) */
 ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n);
-/* `self[indices] = values`, or `+=` with every duplicate counted. Everything is checked before anything is written. 1,
- * or 0 with the error set. (index_put.c) */
+/* `self[indices] = values`, or `+=` with every duplicate counted. Everything is checked before anything is written, which
+ * the caller counts as a write. 1, or 0 with the error set. (index_put.c) */
 int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulate);
 
-/* In place; `value` has the dtype of self and no dimensions, the mask broadcasts to self. (masked_fill.c) */
+/* In place, which the caller counts as well; `value` has the dtype of self and no dimensions, the mask broadcasts to self.
+ * (masked_fill.c) */
 int ow_masked_fill(ow_tensor *self, ow_tensor *mask, ow_tensor *value);
 
 /* Adds 1 to counts[v] for every v of values; both have one dimension and int64, and counts is contiguous. 0 when a value is

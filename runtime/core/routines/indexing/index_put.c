@@ -3,8 +3,9 @@
 #include "indexing.h"
 #include "tensor/storage.h"
 
-static int check_values(const ow_selection *s, const ow_tensor *values) {
-    const ow_tensor *self = s->self;
+static int check_values(const ow_putting *p) {
+    const ow_tensor *self = p->self, *values = p->values;
+    const ow_selection *s = &p->selection;
     int lead = s->ndim - values->ndim, fits = lead >= 0;
     for (int d = 0; fits && d < values->ndim; d++)
         fits = values->sizes[d] == 1 || values->sizes[d] == s->shape[lead + d];
@@ -14,7 +15,7 @@ static int check_values(const ow_selection *s, const ow_tensor *values) {
                 "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
                 ow_list_text(have, sizeof have, values->ndim, values->sizes),
                 ow_list_text(want, sizeof want, s->ndim, s->shape));
-    } else if (values->dtype != self->dtype) {
+    } else if (values->dtype != self->dtype && !p->converts) {
         ow_fail(OW_RUNTIME_ERROR,
                 "Index put requires the source and destination dtypes match, got %s for the destination and %s for the "
                 "source.",
@@ -46,26 +47,30 @@ static ow_tensor *single_mask(ow_tensor *const *indices, int n) {
     return mask;
 }
 
-/* What is written, in the dtype of self where it may have another: a number, and one value for all that a single mask
- * selects. NULL with the error set. */
-static ow_tensor *convert(const ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values) {
-    const ow_tensor *mask = values->numel == 1 ? single_mask(indices, n) : NULL;
+/* What is written has the dtype of self, or may have another: a number, and one value for all that a single mask selects. 1,
+ * or 0 with the error set. */
+static int check_conversion(ow_putting *p, const ow_tensor *mask) {
+    const ow_tensor *self = p->self, *values = p->values;
+    if (values->numel != 1) mask = NULL;
     if (mask && mask->dtype != OW_BOOL)
         return ow_fail(OW_RUNTIME_ERROR, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
-                       ow_type_names[mask->dtype]);
+                       ow_type_names[mask->dtype]) != NULL;
     /* Numbers beyond a format of few bits are converted as elements are, as in torch; other dtypes refuse them. */
-    int is_short = ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING && ow_itemsize(self->dtype) <= 2;
-    if (values->flags & OW_NUMBER && !is_short) return ow_fill_value(values, self->dtype);
-    return (mask || values->flags & OW_NUMBER) && values->dtype != self->dtype ? ow_clone(values, self->dtype, 0) : values;
+    int is_number = (values->flags & OW_NUMBER) != 0;
+    p->has_number = is_number && !(ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING && ow_itemsize(self->dtype) <= 2);
+    p->converts = mask || is_number;
+    return !p->has_number || ow_load_fill(values, self->dtype, &p->number);
 }
 
-/* A mask of the leading dimensions and one value need no list of places. *done tells whether that was the case. */
-static int fill_masked(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *value, int *done) {
-    ow_tensor *mask = n == 1 && value->numel == 1 ? single_mask(indices, n) : NULL;
+/* 1 if one value is for all places where a mask of the leading dimensions is true, which need no list of them then. */
+static int fills(const ow_putting *p, const ow_tensor *mask, int n) {
+    return mask && n == 1 && p->values->numel == 1 && !p->accumulates && mask->ndim <= p->self->ndim &&
+           memcmp(mask->sizes, p->self->sizes, sizeof(int64_t) * mask->ndim) == 0 && !ow_internal_overlap(p->self);
+}
+
+static int fill(const ow_putting *p, ow_tensor *value) {
+    ow_tensor *self = p->self, *mask = p->mask;
     int64_t shape[OW_MAX_DIMS], strides[OW_MAX_DIMS] = {0};
-    *done = mask && mask->ndim <= self->ndim && memcmp(mask->sizes, self->sizes, sizeof(int64_t) * mask->ndim) == 0 &&
-            !ow_internal_overlap(self);
-    if (!*done) return 0;
     for (int d = 0; d < self->ndim; d++) {
         shape[d] = d < mask->ndim ? mask->sizes[d] : 1;
         strides[d] = d < mask->ndim ? mask->strides[d] : 0;
@@ -110,28 +115,49 @@ static int is_unknown(ow_tensor *const *indices, int n) {
     return 0;
 }
 
-static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
-    ow_selection s;
-    int done = 0, filled = accumulates ? 0 : fill_masked(self, indices, n, values, &done);
-    if (!accumulates && done) return filled;
-    if (is_unknown(indices, n)) {
-        self->storage->version++;
-        return 1;
-    }
-    if (!ow_selection_begin(&s, self, indices, n)) return 0;
+int ow_put_begin(ow_putting *p, ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
     int64_t numel;
-    done = ow_selection_check_sizes(&s) && check_values(&s, values) && ow_numel(s.ndim, s.shape, &numel);
-    if (done) self->storage->version++;
-    if (done && numel && !ow_infers()) done = accumulates ? accumulate(&s, values) : put(&s, values, NULL);
-    ow_selection_end(&s);
+    ow_selection *s = &p->selection;
+    ow_tensor *mask = single_mask(indices, n);
+    p->self = self;
+    p->values = values;
+    p->accumulates = accumulates;
+    p->mask = NULL;
+    if (ow_is_guarded(self->storage)) return ow_check_memory(self);
+    if (!check_apart(self, indices, n, values) || !check_conversion(p, mask)) return 0;
+    if (fills(p, mask, n)) p->mask = mask;
+    p->is_known = !p->mask && !is_unknown(indices, n);
+    if (p->is_known) {
+        if (!ow_selection_begin(s, self, indices, n)) return 0;
+        if (!ow_selection_check_sizes(s) || !check_values(p) || !ow_numel(s->ndim, s->shape, &numel)) {
+            ow_selection_end(s);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int ow_put_run(ow_putting *p) {
+    ow_tensor *self = p->self, *values = p->values;
+    int64_t numel = 1;
+    for (int d = 0; d < p->selection.ndim && p->is_known; d++) numel *= p->selection.shape[d];
+    if (!numel) return 1;
+    if (p->has_number) values = ow_fill_value(&p->number, self->dtype);
+    else if (p->converts && values->dtype != self->dtype) values = ow_clone(values, self->dtype, 0);
+    int done = 0;
+    if (values) done = p->mask ? fill(p, values) : p->accumulates ? accumulate(&p->selection, values) : put(&p->selection, values, NULL);
+    if (values != p->values) ow_tensor_free(values);
     return done;
 }
 
+void ow_put_end(ow_putting *p) {
+    if (p->is_known) ow_selection_end(&p->selection);
+}
+
 int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
-    if (ow_is_guarded(self->storage)) return ow_check_memory(self);
-    if (!check_apart(self, indices, n, values)) return 0;
-    ow_tensor *converted = convert(self, indices, n, values);
-    int done = converted && put_checked(self, indices, n, converted, accumulates);
-    if (converted != values) ow_tensor_free(converted);
+    ow_putting p;
+    if (!ow_put_begin(&p, self, indices, n, values, accumulates)) return 0;
+    int done = ow_put_run(&p);
+    ow_put_end(&p);
     return done;
 }

@@ -12,12 +12,13 @@ static void scatter_space(const ow_writing *w, const ow_tensor *target, const ow
     }
 }
 
-static void *fail_outside(const ow_index_space *space) {
+static int check_inside(const ow_index_space *space) {
     int64_t value;
     const ow_lookup *bad = ow_space_find_bad(space, &value);
-    if (!bad) return NULL;
-    return ow_fail(OW_RUNTIME_ERROR, "index %lld is out of bounds for dimension %d with size %lld", (long long)value,
-                   bad->dim, (long long)bad->size);
+    if (!bad) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "index %lld is out of bounds for dimension %d with size %lld", (long long)value, bad->dim,
+            (long long)bad->size);
+    return 0;
 }
 
 static int check_index(const char *name, const ow_tensor *index) {
@@ -55,19 +56,20 @@ static int check_gather(const ow_tensor *self, const ow_tensor *index, int64_t d
     return 1;
 }
 
-ow_tensor *ow_indexing_gather(const ow_indexing_call *call) {
-    const ow_tensor *self = call->inputs[0], *index = call->inputs[1];
-    int64_t dim = call->ints[0];
-    if (!ow_wrap_dim(&dim, self->ndim) || !check_gather(self, index, dim)) return NULL;
-    ow_tensor *result = ow_result_begin(call, self->dtype, index->ndim, index->sizes);
-    if (!result || !index->numel) return ow_result_end(call, result, 1);
-    ow_writing w = {.op = call->op, .index = index, .dim = dim};
+static int gather(const ow_plan *plan) {
     ow_index_space space;
-    scatter_space(&w, self, result, &space);
+    if (!plan->results[0]->numel) return 1;
+    scatter_space(plan->details, plan->inputs[0], plan->results[0], &space);
     ow_space_arrange(&space);
-    int inside = ow_space_get(&space, result == call->out);
-    if (!inside) fail_outside(&space);
-    return ow_result_end(call, result, inside);
+    return ow_space_get(&space, plan->call->mode != OW_NEW) || (check_inside(&space) && ow_fail_overwritten());
+}
+
+int ow_indexing_gather(ow_call *c) {
+    const ow_tensor *self = c->inputs[0], *index = c->inputs[1];
+    int64_t dim = c->ints[0];
+    if (!ow_wrap_dim(&dim, self->ndim) || !check_gather(self, index, dim)) return 0;
+    ow_writing w = {.op = c->op, .index = index, .dim = dim};
+    return ow_make_result(c, self->dtype, index->ndim, index->sizes) ? ow_execute_call(c, 1, gather, &w) : 0;
 }
 
 /* ---- scatter ------------------------------------------------------------------------------------------ */
@@ -102,35 +104,46 @@ static int check_scatter(const ow_tensor *self, const ow_tensor *index, const ow
     return 0;
 }
 
-/* `src` may be a number, which every position then takes. */
-static ow_tensor *scatter(const ow_indexing_call *call, int64_t word, int include_self) {
-    const ow_tensor *self = call->inputs[0], *index = call->inputs[1];
-    ow_tensor *src = call->inputs[2], *single = NULL, *repeated = NULL;
-    int64_t dim = call->ints[0];
-    int is_number = (src->flags & OW_NUMBER) != 0, done = 0;
-    if (!ow_wrap_dim(&dim, self->ndim) || !check_scatter(self, index, is_number ? NULL : src, dim)) return NULL;
-    if (is_number) {
-        if (!(single = ow_fill_value(src, self->dtype))) return NULL;
-        src = repeated = ow_spread(single, index->ndim, index->sizes);
+/* What a call knows besides its plan. */
+typedef struct {
+    ow_writing w;
+    int is_number; /* which every position takes */
+    ow_scalar number;
+} scattering;
+
+static int write_scattered(const ow_plan *plan) {
+    const scattering *s = plan->details;
+    const ow_tensor *index = s->w.index;
+    ow_tensor *self = plan->inputs[0], *target = plan->results[0], *src = plan->inputs[2], *single = NULL;
+    ow_index_space space;
+    if (!index->numel) return ow_copy_checked(target, self);
+    if (s->is_number) {
+        single = ow_fill_value(&s->number, self->dtype);
+        src = single ? ow_spread(single, index->ndim, index->sizes) : NULL;
     }
-    ow_writing w = {call->op, word, include_self, scatter_space, index, dim};
-    ow_tensor *target = NULL;
-    if (src && index->numel) {
-        ow_index_space space;
-        scatter_space(&w, self, src, &space);
-        fail_outside(&space);
+    int done = src != NULL;
+    if (done) {
+        scatter_space(&s->w, self, src, &space);
+        done = check_inside(&space) && ow_copy_checked(target, self) && ow_write(&s->w, target, src);
     }
-    if (src && !ow_error_pending() && (target = ow_update_begin(call, 1)))
-        done = !index->numel || ow_write(&w, target, src);
-    ow_tensor_free(repeated);
+    if (s->is_number) ow_tensor_free(src);
     ow_tensor_free(single);
-    return ow_update_end(call, target, done);
+    return done;
 }
 
-ow_tensor *ow_indexing_scatter(const ow_indexing_call *call) { return scatter(call, call->ints[1], 1); }
-
-ow_tensor *ow_indexing_scatter_add(const ow_indexing_call *call) { return scatter(call, 0, 1); }
-
-ow_tensor *ow_indexing_scatter_reduce(const ow_indexing_call *call) {
-    return scatter(call, call->ints[1], (int)call->ints[2]);
+static int scatter(ow_call *c, int64_t word, int include_self) {
+    const ow_tensor *self = c->inputs[0], *index = c->inputs[1], *src = c->inputs[2];
+    int64_t dim = c->ints[0];
+    scattering s = {.is_number = (src->flags & OW_NUMBER) != 0};
+    if (!ow_wrap_dim(&dim, self->ndim) || !check_scatter(self, index, s.is_number ? NULL : src, dim)) return 0;
+    if (s.is_number && !ow_load_fill(src, self->dtype, &s.number)) return 0;
+    s.w = (ow_writing){c->op, word, include_self, scatter_space, index, dim};
+    if (index->numel && !ow_check_write(&s.w, self->dtype)) return 0;
+    return ow_make_updated(c, 1) ? ow_execute_call(c, 1, write_scattered, &s) : 0;
 }
+
+int ow_indexing_scatter(ow_call *c) { return scatter(c, c->ints[1], 1); }
+
+int ow_indexing_scatter_add(ow_call *c) { return scatter(c, 0, 1); }
+
+int ow_indexing_scatter_reduce(ow_call *c) { return scatter(c, c->ints[1], (int)c->ints[2]); }

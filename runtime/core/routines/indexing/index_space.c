@@ -241,7 +241,7 @@ int ow_space_get(const ow_index_space *space, int check_first) {
     int64_t bad;
     double cost = position_cost(space, MOVED), work = cost * (double)space->numel;
     run_state state = {space, ow_movers_get(space->run * space->itemsize), 0, 0, cost};
-    if (!space->numel || ow_infers()) return 1;
+    if (!space->numel) return 1;
     if (check_first && ow_space_find_bad(space, &bad)) return 0;
     return ow_long_for(space->numel, grain_of(cost), work, get_range, &state) && !state.outside;
 }
@@ -278,7 +278,7 @@ static void put_in_order(void *context, int64_t begin, int64_t end) {
 
 /* 0 when an index was outside, or with the error set where it was interrupted. */
 static int put(const ow_index_space *space, ow_movers movers, double cost) {
-    if (!space->numel || ow_infers()) return 1;
+    if (!space->numel) return 1;
     double position = position_cost(space, cost), work = position * (double)space->numel;
     run_state state = {space, movers, -1, 0, position};
     int64_t n = space->run < BLOCK_TO_SHARE ? 1 : space->run, divisor = space->numel;

@@ -1,6 +1,6 @@
 /* Indices that are tensors, as operators: `self[indices]` and `self[indices] = values`. */
 #include "families/core_call.h"
-#include "index_get.h"
+#include "index_selection.h"
 
 /* Indices with elements go with a tensor that has none, but not the other way. */
 static int check_indices(const ow_call *c) {
@@ -16,12 +16,25 @@ static int check_indices(const ow_call *c) {
     return 1;
 }
 
+static int get(const ow_plan *plan) { return ow_selection_get(plan->details, plan->results[0]); }
+
 int ow_core_index(ow_call *c) {
-    return check_indices(c) && (c->results[0] = ow_index_get(c->inputs[0], c->list, c->count)) != NULL;
+    ow_selection s;
+    if (!check_indices(c) || !ow_selection_begin(&s, c->inputs[0], c->list, c->count)) return 0;
+    c->results[0] = ow_selection_result(&s);
+    int made = ow_execute_call(c, 1, get, &s);
+    ow_selection_end(&s);
+    return made;
 }
+
+static int put(const ow_plan *plan) { return ow_put_run(plan->details); }
 
 /* ints: accumulate */
 int ow_core_index_put(ow_call *c) {
-    c->results[0] = c->out;
-    return check_indices(c) && ow_index_put(c->out, c->list, c->count, c->inputs[1], c->ints[0] == 1);
+    ow_putting p;
+    if (!check_indices(c) || !ow_put_begin(&p, c->out, c->list, c->count, c->inputs[1], c->ints[0] == 1)) return 0;
+    c->out->storage->version++;
+    int made = ow_execute_call(c, 1, put, &p);
+    ow_put_end(&p);
+    return made;
 }

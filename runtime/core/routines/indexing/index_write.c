@@ -46,7 +46,7 @@ ow_tensor *ow_spread(ow_tensor *single, int ndim, const int64_t *shape) {
 static ow_tensor *identity_of(const ow_op *reduction, int dtype) {
     const ow_reduce_table *table = reduction->tables[ow_level];
     ow_tensor *value = ow_tensor_new(dtype, 0, NULL, NULL);
-    if (value && !ow_infers()) table->by[dtype].leaf(value->data, value->data, 0, 0);
+    if (value) table->by[dtype].leaf(value->data, value->data, 0, 0);
     return value;
 }
 
@@ -104,14 +104,16 @@ static int combine(const ow_writing *w, const ow_op *reduction, ow_tensor *targe
     return !averages || divide_by_count(w, target, values, mover);
 }
 
+int ow_check_write(const ow_writing *w, int dtype) {
+    if (w->word == OW_NONE || ow_mover_combine(w->op->reductions[w->word], ow_compute_dtype[dtype])) return 1;
+    ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", w->op->name, ow_dtype_scalar_names[dtype]);
+    return 0;
+}
+
 int ow_write(const ow_writing *w, ow_tensor *target, ow_tensor *values) {
     if (w->word == OW_NONE) return run(w, target, values, NULL);
     const ow_op *reduction = w->op->reductions[w->word];
     int compute = ow_compute_dtype[target->dtype], done = 0;
-    if (!ow_mover_combine(reduction, compute)) {
-        ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", w->op->name, ow_dtype_scalar_names[target->dtype]);
-        return 0;
-    }
     if (compute == target->dtype) return combine(w, reduction, target, values);
     ow_tensor *wide = ow_clone(target, compute, 0), *operand = ow_clone(values, compute, 0);
     if (wide && operand) done = combine(w, reduction, wide, operand) && ow_copy(target, wide);

@@ -7,21 +7,19 @@ static const struct {
     ow_indexing_routine *routine;
 } routines[] = {OW_INDEXINGS(NAMED_INDEXING)};
 
-ow_tensor *ow_indexing(const ow_op *op, ow_tensor *const *inputs, ow_tensor *param, const int64_t *ints, ow_tensor *out,
-                       ow_mode mode) {
-    ow_indexing_call call = {op, inputs, param, ints, out, mode};
-    if (!(op->dtypes >> inputs[0]->dtype & 1))
-        return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name,
-                       ow_dtype_scalar_names[inputs[0]->dtype]);
+int ow_indexing(ow_call *c) {
+    const ow_op *op = c->op;
+    const int dtype = c->inputs[0]->dtype;
+    if (!(op->dtypes >> dtype & 1))
+        return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[dtype]) != NULL;
     for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
-        if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(&call);
-    return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
+        if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(c);
+    return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library) != NULL;
 }
 
-/* Inputs from the `first` on must not share memory with what is written. */
-static int check_apart(const ow_indexing_call *call, const ow_tensor *target, int first) {
-    for (int k = first; k < call->op->ninputs; k++) {
-        if (!ow_memory_overlap(target, call->inputs[k])) continue;
+int ow_check_apart(const ow_call *c, const ow_tensor *target, int first) {
+    for (int k = first; k < c->op->ninputs; k++) {
+        if (!ow_memory_overlap(target, c->inputs[k])) continue;
         ow_fail(OW_RUNTIME_ERROR,
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
                 "memory location. Please clone() the tensor before performing the operation.");
@@ -30,70 +28,55 @@ static int check_apart(const ow_indexing_call *call, const ow_tensor *target, in
     return 1;
 }
 
-/* Gives `out` its shape. It may reach into an input's memory before that or only then. */
-static int prepare_apart(const ow_indexing_call *call, int first, int dtype, int ndim, const int64_t *sizes) {
-    return check_apart(call, call->out, first) && ow_prepare_out(call->op->name, call->out, dtype, ndim, sizes) &&
-           check_apart(call, call->out, first);
-}
-
-/* ---- new results -------------------------------------------------------------------------------------- */
-
-ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, const int64_t *sizes) {
-    ow_tensor *out = call->out;
-    if (call->mode == OW_NEW) return ow_tensor_new(dtype, ndim, sizes, NULL);
-    if (out->dtype != dtype)
-        return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
-                       ow_type_names[out->dtype]);
-    if (!prepare_apart(call, 0, dtype, ndim, sizes) || !ow_check_memory(out)) return NULL;
-    return out->flags & OW_CONTIGUOUS ? out : ow_tensor_new(dtype, ndim, sizes, NULL);
-}
-
-ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done) {
-    if (!result) return NULL;
-    if (!done && !ow_error_pending()) ow_fail_overwritten(); /* none was found when the routine looked again */
-    if (done && result != call->out && call->mode != OW_NEW)
-        done = prepare_apart(call, 0, result->dtype, result->ndim, result->sizes) && ow_check_memory(call->out) &&
-               ow_copy(call->out, result);
-    if (result != call->out && (call->mode != OW_NEW || !done)) ow_tensor_free(result);
-    if (!done) return NULL;
-    return call->mode == OW_NEW ? result : call->out;
-}
-
-/* ---- updates of self ---------------------------------------------------------------------------------- */
-
-ow_tensor *ow_update_begin(const ow_indexing_call *call, int contiguous) {
-    ow_tensor *self = call->inputs[0], *out = call->out;
-    if (call->mode == OW_NEW) return ow_clone(self, self->dtype, contiguous);
-    if (call->mode == OW_OUT) {
-        if (out->dtype != self->dtype)
-            return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead",
-                           ow_type_names[self->dtype], ow_type_names[out->dtype]);
-        if (!prepare_apart(call, 1, self->dtype, self->ndim, self->sizes)) return NULL;
-        if (!ow_check_writable(out, &self, 1) || !ow_copy(out, self)) return NULL;
-        return out;
+/* Gives `out` its shape. It may reach into the memory of an input from the `first` on before that or only then. */
+static int prepare_out(const ow_call *c, int first, int dtype, int ndim, const int64_t *sizes) {
+    ow_tensor *out = c->out;
+    if (out->dtype != dtype) {
+        ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
+                ow_type_names[out->dtype]);
+        return 0;
     }
-    return ow_check_memory(self) && check_apart(call, self, 1) ? self : NULL;
+    return ow_check_apart(c, out, first) && ow_prepare_out(c->op->name, out, dtype, ndim, sizes) &&
+           ow_check_apart(c, out, first);
 }
 
-ow_tensor *ow_update_end(const ow_indexing_call *call, ow_tensor *target, int done) {
-    if (done || !target) return target;
-    if (call->mode == OW_NEW) ow_tensor_free(target);
-    return NULL;
+int ow_make_result(ow_call *c, int dtype, int ndim, const int64_t *sizes) {
+    if (c->mode == OW_NEW) return (c->results[0] = ow_tensor_new(dtype, ndim, sizes, NULL)) != NULL;
+    return prepare_out(c, 0, dtype, ndim, sizes) && ow_check_memory(c->out);
 }
 
-ow_tensor *ow_fill_value(const ow_tensor *value, int dtype) {
-    ow_scalar checked;
-    ow_tensor *result = ow_tensor_new(dtype, 0, NULL, NULL);
-    if (!result) return NULL;
+static int prepare_updated(ow_call *c, int ndim, const int64_t *sizes) {
+    ow_tensor *self = c->inputs[0];
+    if (c->mode == OW_INPLACE) return ow_check_memory(self) && ow_check_apart(c, self, 1);
+    return prepare_out(c, 1, self->dtype, ndim, sizes) && ow_check_writable(c->out, &self, 1);
+}
+
+int ow_make_updated(ow_call *c, int contiguous) {
+    ow_tensor *self = c->inputs[0];
+    if (c->mode == OW_NEW) return (c->results[0] = ow_empty_like(self, -1, contiguous)) != NULL;
+    return prepare_updated(c, self->ndim, self->sizes);
+}
+
+int ow_make_updated_as(ow_call *c, int ndim, const int64_t *sizes) {
+    return c->mode == OW_NEW ? ow_make_result(c, c->inputs[0]->dtype, ndim, sizes) : prepare_updated(c, ndim, sizes);
+}
+
+int ow_check_filled(const ow_tensor *self) {
+    if (ow_is_guarded(self->storage) || !ow_internal_overlap(self)) return ow_check_memory(self);
+    self->storage->version++;
+    return 1;
+}
+
+int ow_load_fill(const ow_tensor *value, int dtype, ow_scalar *number) {
     int never_fits = ow_dtype_kinds[value->dtype] == OW_KIND_COMPLEX && ow_dtype_kinds[dtype] != OW_KIND_COMPLEX;
-    if (!(value->flags & OW_NUMBER) && !ow_is_readable(value) && !never_fits) return result;
-    if (!ow_load_param(value, dtype, &checked)) {
-        ow_tensor_free(result);
-        return NULL;
-    }
-    if (ow_infers()) return result;
+    if (!(value->flags & OW_NUMBER) && !ow_is_readable(value) && !never_fits) return 1;
+    return ow_load_param(value, dtype, number);
+}
+
+ow_tensor *ow_fill_value(const ow_scalar *number, int dtype) {
+    ow_tensor *result = ow_tensor_new(dtype, 0, NULL, NULL);
     int kind = ow_dtype_kinds[dtype];
     int from = kind == OW_KIND_COMPLEX ? OW_COMPLEX128 : kind == OW_KIND_FLOATING ? OW_FLOAT64 : OW_INT64;
-    ow_cast_loop(dtype, from)(result->data, 0, (const char *)&checked, 0, 1);
+    if (result) ow_cast_loop(dtype, from)(result->data, 0, (const char *)number, 0, 1);
     return result;
 }

@@ -2,36 +2,32 @@
 #ifndef OPWEAVE_INDEXING_H
 #define OPWEAVE_INDEXING_H
 
+#include "families/core_call.h"
 #include "index_get.h"
-#include "ow_routines.h" /* generated */
 
-typedef struct ow_indexing_call {
-    const ow_op *op;
-    ow_tensor *const *inputs; /* tensors, in schema order; where the operator allows it, one stands for a number */
-    ow_tensor *param;         /* the Scalar argument; NULL: its default */
-    const int64_t *ints;      /* int and bool arguments; of a word its place in op->words, OW_NONE: none was given */
-    ow_tensor *out;           /* unless mode is OW_NEW */
-    ow_mode mode;
-} ow_indexing_call;
-
-typedef ow_tensor *ow_indexing_routine(const ow_indexing_call *call);
+/* The routines end as functions that are given the whole call do: what they check and make is there before the plan, whose
+ * run on the CPU reads indices and elements. */
+typedef ow_core_routine ow_indexing_routine;
 
 #define OW_DECLARE_INDEXING(name) ow_indexing_routine ow_indexing_##name;
 OW_INDEXINGS(OW_DECLARE_INDEXING)
 
+/* Calls the routine that the operator names. How many results there are, or 0 with the error set. */
+int ow_indexing(ow_call *call);
+
 /* ---- results (indexing.c) ----------------------------------------------------------------------------- */
 
-/* A contiguous result of the given shape: new, or `out`, which must not share memory with an input. An `out` of other
- * strides is replaced by a temporary one until ow_result_end. NULL with the error set. */
-ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, const int64_t *sizes);
-/* What the operator returns; on failure NULL, and the result is freed. */
-ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done);
-
-/* For operators that change some elements of self: returns a copy of self (contiguous, or in its memory order), `out`
- * with its values, or self itself. Inputs from the second on must not share memory with what is written. NULL with the
- * error set. */
-ow_tensor *ow_update_begin(const ow_indexing_call *call, int contiguous);
-ow_tensor *ow_update_end(const ow_indexing_call *call, ow_tensor *target, int done);
+/* Inputs from the `first` on must not share memory with what is written. 1, or 0 with the error set, like all of these. */
+int ow_check_apart(const ow_call *call, const ow_tensor *target, int first);
+/* Makes the result, of this shape: a new one that is contiguous, or `out`, which must not share memory with an input. */
+int ow_make_result(ow_call *call, int dtype, int ndim, const int64_t *sizes);
+/* For operators that change some elements of self: makes a tensor like it (contiguous, or in its memory order), or prepares
+ * `out` or self itself. Inputs from the second on must not share memory with what is written. */
+int ow_make_updated(ow_call *call, int contiguous);
+/* The same of self broadcast to a shape, unless it is updated in place; new tensors are contiguous. */
+int ow_make_updated_as(ow_call *call, int ndim, const int64_t *sizes);
+/* Is self for filling in place? Its elements may be one in memory: it is expanded. */
+int ow_check_filled(const ow_tensor *self);
 
 /* ---- writing (index_write.c) -------------------------------------------------------------------------- */
 
@@ -54,15 +50,19 @@ ow_lookup *ow_space_begin(const ow_writing *w, const ow_tensor *target, const ow
 ow_lookup *ow_space_begin_dim(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int ndim,
                               ow_index_space *space);
 
+/* 1 if the reduction combines elements of the dtype, or 0 with the error set. */
+int ow_check_write(const ow_writing *w, int dtype);
 /* `values` has the dtype of the target; indices have been checked. 1, or 0 with the error set. */
 int ow_write(const ow_writing *w, ow_tensor *target, ow_tensor *values);
 
 /* One element, by which a space reads any number of them: a view of `shape` with strides of zero. */
 ow_tensor *ow_spread(ow_tensor *single, int ndim, const int64_t *shape);
 
-/* A number or a tensor without dimensions in the dtype of self, refused as torch does when it lies outside; the
- * caller's to free. NULL with the error set. */
-ow_tensor *ow_fill_value(const ow_tensor *value, int dtype);
+/* A number or a tensor without dimensions as kernels of the dtype read it, refused as torch does when it lies outside; what is
+ * not readable has any value. 1, or 0 with the error set. */
+int ow_load_fill(const ow_tensor *value, int dtype, ow_scalar *number);
+/* The same in a tensor of the dtype, the caller's to free. NULL with the error set. */
+ow_tensor *ow_fill_value(const ow_scalar *number, int dtype);
 
 /* Size and stride of a dimension, where a tensor without dimensions counts as having one. */
 static inline int64_t ow_size_of(const ow_tensor *t, int64_t d) { return t->ndim ? t->sizes[d] : 1; }

@@ -36,18 +36,22 @@ static void clear_rows(void *context, int64_t begin, int64_t end) {
     }
 }
 
-static ow_tensor *keep_triangle(const ow_indexing_call *call, int upper) {
-    ow_tensor *self = call->inputs[0];
-    if (self->ndim < 2)
-        return ow_fail(OW_RUNTIME_ERROR, "%s: input tensor must have at least 2 dimensions", call->op->name);
-    ow_tensor *target = ow_update_begin(call, 1);
-    if (!target || !target->numel || ow_infers()) return target;
-    triangle s = {target, call->ints[0], upper};
+static int clear_triangles(const ow_plan *plan) {
+    triangle *s = plan->details;
+    ow_tensor *target = s->target = plan->results[0];
+    if (!ow_copy_checked(target, plan->inputs[0])) return 0;
+    if (!target->numel) return 1;
     int64_t columns = target->sizes[target->ndim - 1];
-    double work = 0.25 * (double)target->numel;
-    return ow_update_end(call, target, ow_long_for(target->numel / columns, 1 + 32768 / columns, work, clear_rows, &s));
+    return ow_long_for(target->numel / columns, 1 + 32768 / columns, 0.25 * (double)target->numel, clear_rows, s);
 }
 
-ow_tensor *ow_indexing_tril(const ow_indexing_call *call) { return keep_triangle(call, 0); }
+static int keep_triangle(ow_call *c, int upper) {
+    triangle s = {.diagonal = c->ints[0], .upper = upper};
+    if (c->inputs[0]->ndim < 2)
+        return ow_fail(OW_RUNTIME_ERROR, "%s: input tensor must have at least 2 dimensions", c->op->name) != NULL;
+    return ow_make_updated(c, 1) ? ow_execute_call(c, 1, clear_triangles, &s) : 0;
+}
 
-ow_tensor *ow_indexing_triu(const ow_indexing_call *call) { return keep_triangle(call, 1); }
+int ow_indexing_tril(ow_call *c) { return keep_triangle(c, 0); }
+
+int ow_indexing_triu(ow_call *c) { return keep_triangle(c, 1); }
