@@ -1,4 +1,5 @@
-"""What an earlier run of codegen found out about entries that have not changed since: an edit touches one of hundreds.
+"""A cache of what an earlier run of codegen derived from entries that have not changed since; most edits touch one
+entry.
 
 It is kept in a file of the build folder and only saves time. An entry that passed its own checks passes them again, and
 what was derived from it alone is what it would be: all that follows from its text, the functions of its file and
@@ -37,7 +38,7 @@ class Cache:
         self._functions = "\n".join(functions)
 
     def is_sound(self, operator: Operator) -> bool:
-        """Has the operator passed the checks of its own entry?"""
+        """Return True if the operator has passed the checks of its own entry in an earlier run."""
         return self._path is not None and self._key(operator) in self._sound
 
     def written(self, path: str, operator: Operator) -> str | None:
@@ -50,7 +51,8 @@ class Cache:
         return text if text is not None and _digest(text) == digest else None
 
     def text(self, operator: Operator, what: str, derive: Callable[[], str]) -> str:
-        """What `derive` returns: a text that follows from the operator and from `what` alone."""
+        """Return the text of `derive`, which must follow from the operator and from `what` alone, from the cache where
+        it is there."""
         if self._path is None:
             return derive()
         key = f"{self._key(operator)} {what}"
@@ -72,7 +74,7 @@ class Cache:
 
 
 NONE = Cache()
-"""Of runs that must find out everything."""
+"""The cache of runs that derive everything anew; it stores nothing."""
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -36,7 +36,7 @@ _CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2,
 
 
 class Specials(enum.Enum):
-    """What a floating format has besides finite numbers."""
+    """The special values of a floating format: infinities and NaN."""
 
     IEEE = "infinities and NaN have the largest exponent"
     FN = "no infinity; NaN are the numbers without a sign bit that are all ones, and their negatives"
@@ -51,7 +51,7 @@ class Format:
     precision: int
     """Bits of the significand, with the one that is not stored."""
     bias: int
-    """What the stored exponent exceeds that of a number by."""
+    """The bias of the exponent: what is stored is the number's exponent plus this."""
     specials: Specials = Specials.IEEE
     signed: bool = True
     """False: neither negative numbers nor zero. The format holds powers of two alone."""
@@ -60,7 +60,7 @@ class Format:
 
     @property
     def magnitudes(self) -> int:
-        """How many codes there are without the sign bit."""
+        """The number of codes without the sign bit."""
         return 1 << (self.bits - self.signed)
 
     @property
@@ -70,20 +70,20 @@ class Format:
 
     @property
     def largest_code(self) -> int:
-        """That of the largest finite number."""
+        """The code of the largest finite number."""
         last = 1 << self.stored if self.specials is Specials.IEEE else int(self.specials is Specials.FN)
         return self.magnitudes - 1 - last
 
     @property
     def overflow_code(self) -> int:
-        """That of positive numbers beyond the range."""
+        """The code of positive numbers beyond the range."""
         if self.saturates:
             return self.largest_code
         return self.largest_code + 1 if self.specials is Specials.IEEE else self.nan_code
 
     @property
     def nan_code(self) -> int:
-        """That of the NaN that conversions give, without a sign."""
+        """The code of the NaN that conversions give, without a sign."""
         return self.magnitudes if self.specials is Specials.FNUZ else self.magnitudes - 1
 
     def value(self, code: int) -> float:
@@ -131,7 +131,7 @@ class DType:
     method: str | None = None
     """The method of Tensor that converts to it, or None."""
     format: Format | None = None
-    """That of a floating dtype."""
+    """The format of a floating dtype; None for other dtypes."""
     dlpack: int | None = None
     """Its code in DLPack; None: that of its kind."""
     promotes: bool = True

@@ -55,7 +55,7 @@ def _check_divisions(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 class Steps:
-    """What a fold computes, for arrays of lines side by side."""
+    """The steps of a fold, computed with NumPy for arrays of lines side by side."""
 
     def __init__(
         self, operator: Operator, body: Folding, dtype: DType, numbers: Mapping[str, float] | None = None
@@ -177,7 +177,8 @@ def results(
 def _in_order(
     body: OrderedFolding, lines: Mapping[str, Array], numbers: Mapping[str, Array], dtype: DType
 ) -> tuple[dict[str, Array], Array | None]:
-    """What expressions know of each element, along lines in their order, and that order, if there is one."""
+    """Return what expressions know of each element along lines in their order, and the order, or None if there is
+    none."""
     import numpy as np
 
     shape = next(iter(lines.values())).shape

@@ -41,7 +41,8 @@ class RefusedError(ValueError):
 
 @dataclass
 class Steps:
-    """How many steps reductions and recurrences may still take, and how many expressions are still evaluated."""
+    """The number of steps that reductions and recurrences may still take, and of expressions that may still be
+    evaluated."""
 
     left: float = inf
     values: float = inf

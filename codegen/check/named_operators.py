@@ -47,7 +47,8 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
 
 
 def _is_called_by_python(declaration: Declaration) -> bool:
-    """Is it what functions behind composites, methods of Tensor, or handlers of dispatch keys call?"""
+    """Return True if functions behind composites, methods of Tensor or handlers of dispatch keys call the
+    declaration."""
     body = declaration.body if isinstance(declaration, Operator) else None
     is_python = isinstance(body, Composite) and body.opaque
     is_handled = isinstance(declaration, Operator) and "handler" in declaration.tags

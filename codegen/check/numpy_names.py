@@ -1,4 +1,4 @@
-"""What the NumPy form of an operator may name, and its value: it is Python that others wrote, and only computes.
+"""Names that the NumPy form of an operator may use, with their values: the form is Python of others, and only computes.
 
 A form names functions of the modules below and attributes of numbers and arrays that are listed here. None of them
 reads or writes a file, runs a text as code or finds other modules. Everything else is refused before it is evaluated,
@@ -184,7 +184,7 @@ def _compiled(text: str) -> CodeType:
 
 
 class _Path(NamedTuple):
-    """What `name.this.that` consists of."""
+    """The root and the attributes of a dotted name such as `name.this.that`."""
 
     name: str
     attributes: tuple[str, ...]

@@ -36,7 +36,7 @@ def combined(
 
 
 def _empty(places: Places, dtype: DType) -> object:
-    """What an element is to which no term belongs."""
+    """Return the value of an element to which no term belongs."""
     if places.empty is not None:
         return places.empty
     return float("nan") if places.combination == "mean" else start_of(places.combination, dtype)

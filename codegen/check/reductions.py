@@ -1,4 +1,4 @@
-"""What reductions begin with, and how they take in one more value: of references that are computed with NumPy."""
+"""Initial values of reductions and their steps, for references that are computed with NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def end_of(dtype: DType, end: End) -> float:
 
 
 def start_of(reduction: str, dtype: DType) -> object:
-    """What a reduction of nothing is."""
+    """Return the value of a reduction over no elements."""
     if reduction in ("sum", "any"):
         return 0
     if reduction in ("prod", "all"):

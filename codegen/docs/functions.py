@@ -54,7 +54,7 @@ _QUOTED, _WORD = re.compile(r"`[^`]*`"), re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Row:
-    """What is said of a function."""
+    """A row of the table of functions."""
 
     names: tuple[str, ...]
     """Its own, and its operator."""
@@ -118,7 +118,8 @@ def _derivative(function: Function) -> str:
 
 
 def _meanings(declared: Iterable[Operator]) -> dict[str, str]:
-    """By function: the first sentence of the operator that is this function, in terms of the function's parameters."""
+    """Return by function the first sentence of the operator that is this function, in terms of the function's
+    parameters."""
     found: dict[str, str] = {}
     for operator in declared:
         cases = operator.body.cases if isinstance(operator.body, Elementwise) else ()

@@ -30,7 +30,7 @@ from .indexed.nodes import Kernel, Shared, Tensor, Threshold
 
 
 def context(operator: Operator, body: Compute) -> dict[str, object]:
-    """What compute.c.j2 needs besides the kernels."""
+    """Return what compute.c.j2 needs besides the kernels."""
     own = [own_computed_dtype(operator, body, index) for index in range(len(body.results))]
     computed = [[each or dtype for dtype in operator.compute_dtypes] for each in own]
     made = contraction(body)

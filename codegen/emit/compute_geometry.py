@@ -49,7 +49,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Margin:
-    """How far indices of a dimension run beyond it."""
+    """The distance by which indices of a dimension run beyond its ends."""
 
     tensor: int
     dim: int
@@ -169,7 +169,8 @@ def _work(body: Compute) -> list[str]:
 
 
 def _mean_length(body: Compute, name: str) -> str:
-    """How many steps a range whose bounds are data has, if all together they run once over what it is the index of."""
+    """Return the mean number of steps of a range whose bounds are data, if all its values run once over the dimension
+    that it indexes."""
     bounds = body.ranges[name]
     sizes = [
         f"(double){_size_text(body, read, dim)}"

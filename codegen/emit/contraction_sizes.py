@@ -41,9 +41,9 @@ class Sizes:
     product: tuple[str, ...]
     """The sizes of the product as a tensor, where the result is gathered from it."""
     lines: tuple[int, int]
-    """How many variables what packs has, for columns and for rows."""
+    """The number of variables of the kernels that pack, for columns and for rows."""
     column: tuple[int, int]
-    """Which of them is the first of the columns."""
+    """The position of the first variable of the columns among them."""
     neighbours: tuple[bool, bool]
     """Whether the last of them leads from an element to its neighbours in memory."""
 
@@ -101,7 +101,7 @@ class _Writer:
         return " * ".join(map(self.range, names)) or "1"
 
     def is_near(self, names: Sequence[str]) -> bool:
-        """Does the last index of the other matrix depend on these variables?"""
+        """Return True if the last index of the other matrix depends on one of these variables."""
         reads = [each for each in self.body.reads.values() if each.tensor == self.made.b]
         return any(self.body.depends(read.indices[-1], name) for read in reads for name in names)
 
@@ -137,7 +137,8 @@ class _Writer:
                 yield f"{self.range(name)} {'<=' if name in longer else '=='} size_{tensor}_{dim}"
 
     def dense(self) -> str:
-        """Is the other matrix in memory as it is? Then other variables of its indices have one position each."""
+        """Return the condition that the other matrix is in memory as it is, where other variables of its indices have
+        one position each."""
         if self.made.dense is None:
             return "0"
         read = self._read(self.made.b)

@@ -82,7 +82,7 @@ class SavedInput:
 
     @property
     def target(self) -> str:
-        """What the saved value is assigned to."""
+        """The C expression that the saved value is assigned to."""
         return "*" * self.is_list + self.name
 
 

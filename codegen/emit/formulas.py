@@ -73,7 +73,7 @@ class _Reader(ast.NodeTransformer):
         self.uses: Counter[str] = Counter()
         """The number of uses of each argument and result."""
         self.guarded: dict[str, Counter[str]] = {}
-        """By condition: the number of uses of each name where it holds."""
+        """The number of uses of each name where a condition holds, by condition."""
         self.facts: set[tuple[str, str]] = set()
         self.results: set[tuple[str, int]] = set()
         self.gradients: set[str] = set()
@@ -212,7 +212,7 @@ def read(
 
 
 def grads(operator: Operator, text: str) -> Formula:
-    """What stands for the gradients by the results."""
+    """Return the formula that stands for the gradients by the results."""
     return _read(operator, text, {}, False)
 
 

@@ -206,7 +206,7 @@ def _factory(operator: Operator, body: Factory, dtype: DType) -> list[str]:
 
 
 def _labels(operator: Operator) -> list[str]:
-    """What the results are called: a number is no name."""
+    """Return the names of the results in the generated code; a label that is a number gets a prefix."""
     return [f"result_{label}" if label.isdigit() else label or "result" for label in operator.labels]
 
 

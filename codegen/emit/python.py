@@ -35,7 +35,7 @@ class Body:
     parameters: tuple[str, ...]
     text: str
     formats: int = 0
-    """How many of its arguments decide the memory format of the results; 0: none."""
+    """The number of its arguments that decide the memory format of the results; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Package:
 
     @property
     def arguments(self) -> str:
-        """Of the call that loads it."""
+        """The arguments of the call that loads it."""
         return f"{self.name!r}, __file__, {self.stem!r}, INTERFACE"
 
 
@@ -121,8 +121,8 @@ def _parameters(operator: Operator) -> Iterator[str]:
 
 
 def _types(operator: Operator, argument: Argument) -> str:
-    """What an argument may be, as _dispatch/check.py reads it: `Tensor|Scalar?`, `int[]`, `dtype?`; `placement` for
-    what is checked by itself, `any` for what the body judges."""
+    """Return the types that an argument accepts, as _dispatch/check.py reads them: `Tensor|Scalar?`, `int[]`, `dtype?`;
+    `placement` for what is checked by itself, `any` for what the body judges."""
     base = base_name(argument.type).replace("SymInt", "int")
     types = accepted_types(operator, argument)
     if ANY in types or _is_interpreted(operator, argument):
@@ -139,7 +139,7 @@ def _types(operator: Operator, argument: Argument) -> str:
 
 
 def _is_interpreted(operator: Operator, argument: Argument) -> bool:
-    """Does a factory find out itself which of its arguments this is? Numbers are what they are."""
+    """Return True if a factory interprets the argument itself. Numbers are taken as they are."""
     body = operator.body
     return isinstance(body, Factory) and argument.name in dict(body.let) and not argument.is_scalar
 
@@ -246,7 +246,7 @@ def _dunders(dunder: PythonOperator, operator: Operator) -> list[tuple[str, str]
 
 
 def _words(operator: Operator, body: Indexing) -> str | None:
-    """What the core is told for each value of the argument that chooses a reduction."""
+    """Return the number that stands for each text of the argument that chooses a reduction, as the text of a dict."""
     argument = next((each for each in operator.schema.arguments if base_name(each.type) == "str"), None)
     if argument is None:
         return None

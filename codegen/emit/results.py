@@ -25,14 +25,14 @@ class Part:
 
 @dataclass(frozen=True)
 class LoopOfElement:
-    """What an element computes again and again: its variables are `state`, whether it goes on is `flag`."""
+    """A loop in which an element is computed repeatedly: its variables are `state`, `flag` says whether it goes on."""
 
     start: Part
     round: Part
     times: str
     state: tuple[Variable, ...]
     ends: bool
-    """Does the first result of a round say whether an element goes on?"""
+    """True if the first result of a round says whether the element goes on."""
     flag: str
     """The C type of that, as wide as the widest variable, so that all of them take as many vectors."""
 
@@ -52,7 +52,7 @@ class ResultsKernel:
     loop: LoopOfElement | None
     fails: bool
     padded: bool
-    """Is the row always computed in whole groups, as vector and scalar forms of functions differ?"""
+    """True if the row is always computed in whole groups, as vector and scalar forms of functions differ."""
     chosen: tuple[int, ...]
 
     several = True

@@ -1,4 +1,4 @@
-"""What codegen and the core must agree on: routines, distributions and limits for C (include/ow_routines.h)."""
+"""C declarations on which codegen and the core agree: routines, distributions and limits (include/ow_routines.h)."""
 
 from __future__ import annotations
 

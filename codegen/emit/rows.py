@@ -21,7 +21,7 @@ _JOINS = {
     "min": ("minimum(acc, self)", End.HIGHEST),
 }
 _KEPT = "_kept"
-"""What an element is called that a pass has left where the result goes; no argument has such a name."""
+"""The name of an element that a pass has left in the result's memory; no argument has such a name."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Pass:
     lets: tuple[Value, ...]
     first: int = 0
     keeps: bool = False
-    """Are the elements of its only reduction left where the result goes?"""
+    """True if the elements of its only reduction are left in the result's memory."""
 
     @property
     def direct(self) -> frozenset[str]:
@@ -88,7 +88,7 @@ class Phase:
 
     @property
     def given(self) -> frozenset[str]:
-        """What they read besides each other."""
+        """The names that they read besides each other."""
         own = {let.name for let in self.lets}
         return frozenset[str]().union(*(let.direct for let in self.lets)) - own
 
@@ -107,10 +107,10 @@ class RowsKernel:
     passes: tuple[Pass, ...]
     phases: tuple[Phase, ...]
     mapped: Pass | None
-    """What is computed of each element in the end: results, and what is added to sums over all rows."""
+    """The last pass, which computes each element: results, and terms of sums over all rows."""
     results: tuple[Value, ...]
     side_by_side: bool
-    """Are there kernels of several rows?"""
+    """True if there are kernels that compute several rows at once."""
 
     has_complex_blocks = False
 
@@ -174,7 +174,7 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
 
 
 def kinds(body: Rows) -> tuple[str, ...]:
-    """What the core calls the extents of the results."""
+    """Return the core's names for the extents of the results."""
     words = {Extent.ELEMENT: "OW_ROW_ELEMENT", Extent.ROW: "OW_ROW_RESULT", Extent.PLACE: "OW_ROW_SUM"}
     return tuple(words[extent] for extent, _ in body.outputs)
 
@@ -184,8 +184,8 @@ def bits(operator: Operator, tensors: frozenset[str]) -> str:
 
 
 def _kept(operator: Operator, body: Rows) -> tuple[str | None, list[tuple[Extent, Expression]]]:
-    """What is computed of each element in the end. If elements of the last reduction are all that the only such result
-    needs of the row: that reduction, and the result in terms of these elements."""
+    """Return the last pass over the elements. If the only such result needs of the row just the elements of the last
+    reduction: that reduction, and the result in terms of these elements."""
     outputs = [(extent, body.of(extent)) for extent in (Extent.ELEMENT, Extent.PLACE)]
     found = [(extent, each) for extent, expressions in outputs for each in expressions]
     last = next((let for let in reversed(body.lets) if let.combine is not None), None)

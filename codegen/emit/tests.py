@@ -57,7 +57,7 @@ _SUITES = {
 _BODIES = (Family.COMPUTE, Family.FOLD, Family.ROWS)
 """Families whose results are compared with the body itself."""
 _RESULTS = "element_results.ElementResultTests"
-"""As are those of elementwise operators that no single expression describes."""
+"""The class of tests for elementwise operators that no single expression describes."""
 _RANDOM = "random_bodies.RandomTests"
 
 
@@ -77,7 +77,8 @@ def _suite(operator: Operator) -> str:
 
 
 def _is_random(operator: Operator) -> bool:
-    """Does it draw numbers for elements, and take one tensor or several, and arguments that may be left out?"""
+    """Return True if the operator draws numbers for elements, takes one tensor or several, and other arguments may be
+    left out."""
     arguments, body = operator.schema.arguments, operator.body
     drawn = isinstance(body, Composite) and f"= {DRAW}(" in body.source.value
     return drawn and arguments[0].is_tensor and all(each.is_tensor or each.default is not None for each in arguments)
@@ -90,7 +91,7 @@ def _follows_body(operator: Operator) -> bool:
 
 
 _INTERNAL = "_dispatch.ops.ops"
-"""Where the runtime has operators that users do not call."""
+"""The namespace of operators that users do not call, within the runtime."""
 _GRADIENTS = "gradients.GradientTests"
 
 # Fields of a Spec whose default is not empty or false.
@@ -173,7 +174,8 @@ def _written(callable: Callable) -> list[tuple[str, str]]:
 
 
 def _has_gradients(callable: Callable) -> bool:
-    """Is every derivative there, and the one of the body? Composites have those of what they call."""
+    """Return True if every derivative is there and follows from the body. Composites have the derivatives of what they
+    call."""
     operator = callable.operator
     if _follows_body(operator) or any(each.differs for each in operator.derivatives.values()):
         return False

@@ -54,7 +54,7 @@ class Index:
 
 
 def index(tree: Expr, variables: frozenset[str], uniform: frozenset[str]) -> Index:
-    """What is known of an index over `variables`; all else that is `uniform` is a number."""
+    """Return the index as an affine expression over `variables`; all else that is `uniform` is a number."""
     if isinstance(tree, Apply) and tree.function == "floor_divide" and names(tree.args[1]) <= uniform:
         return Index(affine(tree.args[0], variables, uniform), tree.args[1])
     return Index(affine(tree, variables, uniform))

@@ -75,7 +75,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Named:
-    """What a name of `let` stands for: its value, which is there once. Bodies that loops are made of have none."""
+    """The meaning of a name of `let`: its value, which is stored once. Bodies that loops are made of have none."""
 
     word: str
     value: Expr
@@ -113,7 +113,7 @@ class Atoms:
         yield from within(self.named, *trees)
 
     def parts(self, tree: Expr) -> int:
-        """How many parts an expression has, with those of its atoms, each counted wherever it is used."""
+        """Return the number of parts of an expression, with those of its atoms, each counted wherever it is used."""
         if tree not in self._parts:
             atom = self.named.get(tree.name) if isinstance(tree, Name) else None
             self._parts[tree] = 1 + sum(map(self.parts, tree.children if atom is None else atom.expressions))
@@ -244,7 +244,7 @@ class _Settling(Carrier):
         super().__init__(source, Atoms())
         self.taken = set(taken)
         self.variables: dict[tuple[Expr, Expr, int], str] = {}
-        """By range, and by how many variables there are within it."""
+        """The variables by range and by the number of variables within it."""
         self._depths: dict[str, int] = {}
 
     def rebuilt(self, atom: Atom, values: Mapping[str, Expr]) -> Atom:
@@ -268,7 +268,7 @@ class _Settling(Carrier):
         return self.variables[place]
 
     def _depth(self, atom: Atom) -> int:
-        """How many variables there are one within the other."""
+        """Return the number of variables that are nested within each other."""
         inner = {name for tree in atom.expressions for name in names(tree)} & self.source.keys()
         for name in inner - self._depths.keys():
             self._depths[name] = self._depth(self.source[name])

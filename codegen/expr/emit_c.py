@@ -53,7 +53,7 @@ class Emitted:
 
     @property
     def value(self) -> str:
-        """That of the only expression."""
+        """The value of the only expression."""
         (value,) = self.values
         return value
 

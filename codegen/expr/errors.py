@@ -35,7 +35,7 @@ class ExpressionError(Exception):
         return error
 
     def place(self, source: Scalar) -> Place:
-        """Where the mistake is in the file; `source` is the text of the expression."""
+        """Return the place of the mistake in the file; `source` is the text of the expression."""
         return (self.origin or source).span_at(self.offset, self.length)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..source import Scalar
 
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
-"""What a generator of values is reduced by."""
+"""The reductions that a generator of values can be given to."""
 _MEAN, _SQUARES = "sum(value for i in range(n)) / n", "sum((value - mean) ** 2 for i in range(n)) / n"
 _IN_ORDER = "rows have an order, by the keys 'rows' and 'sorted'"
 _FOREIGN_REDUCTIONS: Mapping[str, str] = {
@@ -48,7 +48,7 @@ _FOREIGN_REDUCTIONS: Mapping[str, str] = {
         ("cumsum", "cumprod", "accumulate"), "it is 'value[i]: value[i - 1] + x[i]' and an 'outside' of value"
     ),
 }
-"""What reductions of other languages are here."""
+"""The names of reductions in other languages, with the ones to use here."""
 POSITIONS = frozenset(("argmax", "argmin"))
 """Reductions whose value is where the element stands, counted through the ranges, the last of which runs fastest."""
 SHAPE = ".shape"
@@ -75,7 +75,7 @@ def chosen(variable: str, trees: Sequence[Expr]) -> Expr:
 
 
 def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:
-    """Is a value sure to be zero where the names of which this is said are? As a product is with one of them."""
+    """Return True if a value is sure to be zero where these names are zero, as a product with one of them is."""
     if isinstance(tree, Name):
         return is_zero(tree.name)
     if isinstance(tree, Literal):
@@ -89,7 +89,7 @@ def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:
 
 
 def outside_of(name: str, table: Table) -> str:
-    """What is wrong with a position that a table does not have."""
+    """Return the end of a message about a position that a table does not have."""
     return f"outside of the table '{name}', which has {' x '.join(map(str, table.sizes))} numbers"
 
 
@@ -100,7 +100,7 @@ class Indexed:
     variables: tuple[str, ...]
     value: Expr
     is_bare: bool = False
-    """Has it no brackets, as its variables are those of the ranges that it is used in?"""
+    """True if it has no brackets, as its variables are those of the ranges that it is used in."""
 
 
 def free_names(text: str, variables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def _free(node: ast.AST, bound: frozenset[str], variables: Mapping[str, Sequence
 
 @dataclass(frozen=True)
 class Scope:
-    """What names mean in an expression over indices."""
+    """The meanings of names in an expression over indices."""
 
     tensors: tuple[str, ...]
     variables: tuple[str, ...]
@@ -138,14 +138,14 @@ class Scope:
     names: tuple[str, ...]
     """Arguments and names that were defined before."""
     indexed: Mapping[str, Indexed] = field(default_factory=lambda: MappingProxyType({}))
-    """Those that have variables in brackets."""
+    """The names that have variables in brackets."""
     tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Names that are not known here, and what to do."""
 
     @property
     def readable(self) -> tuple[str, ...]:
-        """What has elements."""
+        """The names that have elements."""
         return (*self.tensors, *self.tables)
 
 

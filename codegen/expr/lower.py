@@ -256,7 +256,7 @@ class _Lowering:
 
 
 def _is_product(exponent: Number, dtype: DType) -> bool:
-    """Is a power a product of few factors? Of integers there are no negative ones."""
+    """Return True if a power is a product of few factors; powers of integers have no negative exponents."""
     least = -_LARGEST_PRODUCT if dtype.is_floating or dtype.is_complex else 2
     return float(exponent).is_integer() and least <= exponent <= _LARGEST_PRODUCT and exponent not in (0, 1)
 

@@ -40,7 +40,7 @@ class OwnFunction:
         return len(self.params)
 
     def called(self, args: Sequence[Expr], source: Source, span: Span) -> Expr:
-        """What stands where it is called."""
+        """Return the expression that stands where the function is called."""
         return substitute(self.value, dict(zip(self.params, args, strict=True)))
 
 
@@ -87,7 +87,7 @@ _MEANT = {
     **dict.fromkeys(("dot", "matmul", "inner"), "over indices write sum(a[i, k] * b[k, j] for k in range(n))"),
     **dict.fromkeys(("rand", "randn", "random", "uniform", "normal"), _DRAWN),
 }
-"""What is meant by functions of other languages that there is none for."""
+"""The functions to use in place of functions of other languages that do not exist here."""
 
 ELEMENTS = Family("an expression", FUNCTIONS)
 """Expressions over the elements of tensors."""

@@ -24,7 +24,8 @@ _BITS = 24
 
 
 def integers(tree: Expr) -> tuple[Expr, ...]:
-    """Where the expression is the step of a random number by one position: what there was before, and the position."""
+    """Return the integers of an expression that steps a random number by one position: the number before it, and the
+    position."""
     position = tree.args[1] if isinstance(tree, Apply) and tree.function == "add" else None
     if isinstance(tree, Apply) and isinstance(position, Apply) and position.args[1:] == (Literal(_STEP),):
         return tree.args[0], position.args[0]
@@ -73,7 +74,7 @@ def _rand(args: Sequence[Expr], span: Span) -> Expr:
 
 
 def _randn(args: Sequence[Expr], span: Span) -> Expr:
-    """By Box and Muller's method, of two words."""
+    """Return a normal deviate of two random words by the method of Box and Muller."""
     writer = _Writer(span)
     word = writer.word(args)
     first, second = (writer.mixed(word, writer.number(each)) for each in (1, 2))

@@ -54,7 +54,7 @@ def _size(tree: Expr) -> int:
 
 
 def _uses(tree: Expr) -> Counter[Expr]:
-    """How often each application stands in the tree, where what is equal is one."""
+    """Return the number of times that each application stands in the tree; equal applications count as one."""
     uses: Counter[Expr] = Counter()
     seen: set[Expr] = set()
 

@@ -102,7 +102,7 @@ class _Rewrite:
 
     @cached_property
     def _heads(self) -> tuple[str | type[Literal] | None, ...]:
-        """What arguments must be at the least, by which most patterns are told not to match; None: anything."""
+        """The functions of the pattern's arguments, which tell most mismatches early; None: any argument matches."""
         return tuple(_head(each) for each in self.pattern.args)
 
 

@@ -56,7 +56,7 @@ class Structural:
 
     @cached_property
     def _digest(self) -> bytes:
-        """What equal trees have in common and no others. Comparing part by part would visit parts again that occur more
+        """A digest that equal trees share and no others. Comparing part by part would visit parts again that occur more
         than once, which is often in trees of derivatives."""
         found = blake2b(type(self).__name__.encode(), digest_size=16)
         _feed(found, self.key)

@@ -38,7 +38,7 @@ _ONCE = Range("_one", ZERO, ONE)
 
 @dataclass(frozen=True)
 class _Term:
-    """What a path adds: the sum of `grad` times a derivative over ranges, where conditions hold, times a number."""
+    """The term of one path: the sum of `grad` times a derivative over ranges, where conditions hold, times a number."""
 
     grad: Read
     derivative: Expr
@@ -63,9 +63,9 @@ class Adjoint:
         self.atoms = Atoms()
         self.carrier = Carrier(body.atoms, self.atoms, self._placed)
         self.flat = body.batched and not body.is_batched(target)
-        """Are the dimensions in front summed, and therefore one of which there is an index?"""
+        """True if the dimensions in front are summed, so that they are one dimension with an index."""
         self.opened = target in body.flat
-        """Are they those of the gradient, and therefore several again?"""
+        """True if the dimensions in front are those of the gradient, so that they are several again."""
         self.solved: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
         self.terms: list[_Term] = []
@@ -202,7 +202,7 @@ class Adjoint:
         return summed if term.factor == ONE else simplify(Apply("mul", (summed, term.factor)))
 
     def _is_skipped(self, test: Expr, derivative: Expr) -> bool:
-        """Is it the condition that a position is inside of an element without which the term is left out?"""
+        """Return True if it is the condition that a position is inside without whose element the term is left out."""
         if not isinstance(test, Apply) or test.function != "lt":
             return False
         place, stop = test.args
@@ -306,7 +306,7 @@ class Adjoint:
         return solved, kept, more
 
     def _covers(self, read: Read, dim: int) -> bool:
-        """Is the index a variable whose values are all positions of the dimension?"""
+        """Return True if the index is a variable whose values are all positions of the dimension."""
         place, tree = (read.tensor, dim - len(read.indices)), read.indices[dim]
         plain, ends, exact = self.old.index(tree).plain, self.old.ends(tree), self.old.exact.get(place)
         if plain is None or (plain in self.old.ranges and self.old.ranges[plain].first != ZERO):
@@ -337,7 +337,8 @@ class Adjoint:
         return solved
 
     def _goal(self, index: Index, place: Expr, kept: list[Expr], more: list[Range]) -> Expr:
-        """What the sum of an index must be: the position, or one of those that are rounded down to it."""
+        """Return the value that the sum of an index must have: the position, or one of those that are rounded down to
+        it."""
         if index.divisor == ONE or index.affine is None:
             return place
         exact = [each for each in kept if _is_divisible(each, index.divisor)]
@@ -373,7 +374,7 @@ def _length(tree: Expr) -> int:
 
 
 def _negated(factor: Expr) -> Expr | None:
-    """What a factor is the negative of, where that is written; divisors are positive."""
+    """Return the factor without its minus sign, or None where none is written; divisors are positive."""
     if isinstance(factor, Literal) and factor.value < 0:
         return Literal(-int(factor.value))
     return factor.args[0] if isinstance(factor, Apply) and factor.function == "neg" else None
@@ -389,7 +390,8 @@ def _without(goal: Expr, rest: Expr) -> Expr:
 
 
 def is_identity(body: Compute, tensor: str) -> bool:
-    """Is each element of an adjoint the element of the tensor at the same place, and are there as many?"""
+    """Return True if each element of an adjoint is the element of the tensor at the same place, and there are as
+    many."""
     tree = body.results[0].tree
     fold = body.atoms.get(tree.name) if isinstance(tree, Name) else None
     if (
@@ -434,7 +436,7 @@ def _closed(solved: dict[str, Expr]) -> dict[str, Expr]:
 
 
 def _is_divisible(tree: Expr, divisor: Expr) -> bool:
-    """Is it the condition that a division by the divisor leaves no remainder?"""
+    """Return True if it is the condition that a division by the divisor leaves no remainder."""
     if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != ZERO:
         return False
     left = tree.args[0]

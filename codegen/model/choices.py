@@ -1,4 +1,4 @@
-"""What the extrema of a recurrence have chosen, for the recurrence that runs back.
+"""The positions that the extrema of a recurrence have chosen, for the recurrence that runs back.
 
 An element counts for a maximum that has chosen it. As the results are there when a gradient is computed, so are the
 positions that maxima and minima have chosen: tensors of integers with an element for each one of the results, in which

@@ -267,7 +267,7 @@ def computed_dtype(operator: Operator, body: Compute, index: int, dtype: DType) 
 
 
 def own_computed_dtype(operator: Operator, body: Compute, index: int) -> DType | None:
-    """That of a result which does not depend on the dtype of computation."""
+    """Return the dtype of a result that does not depend on the dtype of computation, or None."""
     told = body.results[index].dtype
     if body.rounds is not None:
         return body.rounds.loop.own[index]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Border(Enum):
-    """What an index outside of a tensor means, where that is no number."""
+    """The meaning of an index outside of a tensor, where that is no number."""
 
     NEAREST = "nearest"
     WRAP = "wrap"
@@ -76,7 +76,7 @@ def size_of(tensor: str, dim: int) -> Geometry:
 
 @dataclass(frozen=True)
 class Size:
-    """How many positions a variable of the results has: an expression, or the size of a dimension, counted from the
+    """The number of positions of a variable of the results: an expression, or the size of a dimension, counted from the
     last, that it is the index of."""
 
     geometry: Geometry | None
@@ -95,7 +95,7 @@ class Result(Expression):
 
     name: str = ""
     dtype: DType | None = None
-    """That of the result, where the entry tells it."""
+    """The dtype of the result, where the entry states it."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,13 @@ class Compute:
     variables: tuple[tuple[str, Size], ...]
     """The index variables of the results in the order of their dimensions."""
     batched: bool
-    """Are there further dimensions in front, to which the tensors broadcast?"""
+    """True if there are further dimensions in front, to which the tensors broadcast."""
     results: tuple[Result, ...]
     atoms: Mapping[str, Atom]
     uniforms: Mapping[str, Geometry]
     """Integers that are the same in the whole call, by the names that they have in expressions."""
     outside: Mapping[str, Outside]
-    """By tensor, where indices may be outside of it."""
+    """The rules for indices outside, by tensor, where indices may be outside of it."""
     let: tuple[tuple[str, Geometry], ...]
     require: tuple[Requirement[Geometry, Geometry], ...]
     late: tuple[Requirement[Geometry, Geometry], ...]
@@ -127,7 +127,7 @@ class Compute:
     flat: frozenset[str] = frozenset()
     """Tensors whose dimensions in front are one, of which there is an index."""
     over_batch: bool = False
-    """Is this index the first variable of the results?"""
+    """True if this index is the first variable of the results."""
     small: tuple[int, ...] = ()
     """The sizes of further dimensions of the results, at the end, each position of which is a result of its own."""
     rolled: Compute | None = field(default=None, repr=False, compare=False)
@@ -135,15 +135,15 @@ class Compute:
     with_names: Compute | None = field(default=None, repr=False, compare=False)
     """The body as the entry has it, in which names of `let` stand for reductions."""
     sizes: Mapping[tuple[str, int], int] = field(default_factory=lambda: MappingProxyType({}))
-    """What `exact` is besides, where small variables are told apart or others read further elements."""
+    """Further entries of `exact`, where small variables are told apart or others read further elements."""
     tables: Mapping[str, Table] = field(default_factory=lambda: MappingProxyType({}))
-    """Those of `let`, which are read as tensors are."""
+    """The tables of `let`, which are read as tensors are."""
     given: Mapping[str, DType] = field(default_factory=lambda: MappingProxyType({}))
     """The dtypes that the entry tells of inputs."""
     bases: frozenset[str] = frozenset()
     """Integers that are the same in a stretch of a line (stretches.py), among `uniforms`."""
     places: tuple[Places, ...] = ()
-    """Where the terms belong that the results are then; none: results stand where the variables are."""
+    """The places of the terms that the results are then; empty: results stand where the variables are."""
     rounds: Rounds | None = None
     """The loop for each position, with which the results are computed from its terms and variables."""
 
@@ -160,7 +160,7 @@ class Compute:
 
     @property
     def _expressions(self) -> tuple[Result, ...]:
-        """Those of results or of the terms of a loop, and of their places."""
+        """The expressions of results or of the terms of a loop, and of their places."""
         results = self.results if self.rounds is None else self.rounds.terms
         return (*results, *(part for each in self.places for part in (each.place, *each.indices)))
 
@@ -181,7 +181,7 @@ class Compute:
 
     @property
     def promotes(self) -> bool:
-        """Does a tensor have a part in the dtype of computation?"""
+        """True if a tensor takes part in the dtype of computation."""
         return not self.tensors.keys() - self.tables.keys() - self.own <= self.fixed.keys()
 
     @cached_property
@@ -227,11 +227,11 @@ class Compute:
 
     @cached_property
     def _indices(self) -> dict[Expr, Index]:
-        """What is known of indices that were asked for, as each is several times."""
+        """A cache of the indices that were analysed, as each is asked for several times."""
         return {}
 
     def depends(self, tree: Expr, variable: str) -> bool:
-        """Does the value depend on an index variable?"""
+        """Return True if the value depends on an index variable."""
         used = names(tree)
         return variable in used or any(
             self.depends(each, variable) for name in used & self.atoms.keys() for each in self.atoms[name].expressions
@@ -297,7 +297,7 @@ class Compute:
     # ---- what lies inside
 
     def cannot_fail(self, fold: Fold) -> bool:
-        """Are all elements of a reduction sure to be inside, and no integers divided?"""
+        """Return True if all elements of a reduction are sure to be inside, and no integers are divided."""
         found = [atom for _, atom in within(self.atoms, *fold.expressions)]
         inner = (tree for atom in (fold, *found) for each in atom.expressions for tree in applications(each))
         return not self.tested(fold) and not any(
@@ -313,7 +313,7 @@ class Compute:
 
     @cached_property
     def exact(self) -> Mapping[tuple[str, int], int]:
-        """By tensor and dimension, counted from the last, the size of those of which numbers are the only indices: they
+        """The sizes of dimensions whose indices are numbers alone, by tensor and dimension, counted from the last: they
         have as many positions as are read."""
         found: dict[tuple[str, int], list[Expr]] = {}
         for read in self.reads.values():
@@ -327,7 +327,8 @@ class Compute:
         } | {**self.sizes}
 
     def is_inside(self, read: Read, dim: int) -> bool:
-        """Is the index sure to be one of the dimension's? It is where it is a variable that runs over it."""
+        """Return True if the index is sure to be inside the dimension, as a variable that runs over the dimension
+        is."""
         place, tree = dim - len(read.indices), read.indices[dim]
         exact = self.exact.get((read.tensor, place))
         if exact is not None and self._within(tree, exact):
@@ -352,12 +353,12 @@ class Compute:
         return self.dimension(size) == (read.tensor, place)
 
     def is_placed(self, read: Read) -> bool:
-        """Do tables say where the element is?"""
+        """Return True if tables say where the element is."""
         inner = (each for _, each in within(self.atoms, *read.indices) if isinstance(each, Read))
         return read.tensor not in self.tables and any(each.tensor in self.tables for each in inner)
 
     def _within(self, tree: Expr, size: int) -> bool:
-        """Are all values of an index known to lie in a dimension of this size?"""
+        """Return True if all values of an index are known to lie in a dimension of this size."""
         ends = self.ends(tree)
         return ends is not None and ends[0] >= 0 and ends[1] < size
 
@@ -379,7 +380,7 @@ class Compute:
         return (least // divisor, greatest // divisor) if divisor > 0 else None
 
     def is_never_inside(self, read: Read, dim: int) -> bool:
-        """Is every value of an index known to lie outside, where that leads nowhere?"""
+        """Return True if every value of an index is known to lie outside, where that leads to no position."""
         affine = self.index(read.indices[dim]).affine
         leads = self.outside.get(read.tensor) in (Border.NEAREST, Border.WRAP, Border.REFLECT)
         if affine is None or leads or self.index(read.indices[dim]).divisor != ONE:
@@ -438,7 +439,8 @@ class Compute:
                     yield read, dim
 
     def is_checked_before(self, read: Read, dim: int) -> bool:
-        """Is an index outside an error that is found before anything is computed? Its bounds are known then."""
+        """Return True if an index outside is an error that is found before anything is computed, as its bounds are
+        known then."""
         affine = self.index(read.indices[dim]).affine
         if affine is None or self.outside.get(read.tensor, Border.ERROR) is not Border.ERROR:
             return False
@@ -448,11 +450,11 @@ class Compute:
         return all(names(bound) <= self.uniforms.keys() for each in ranges for bound in (each.first, each.stop))
 
     def is_sure(self, read: Read, dim: int) -> bool:
-        """Does a kernel find the index inside?"""
+        """Return True if a kernel finds the index inside."""
         return self.is_inside(read, dim) or self.is_checked_before(read, dim) or self.is_bound(read, dim)
 
     def is_bound(self, read: Read, dim: int) -> bool:
-        """Is the index a variable whose bounds are data, which are checked where its loop begins?"""
+        """Return True if the index is a variable whose bounds are data, which are checked where its loop begins."""
         plain = self.index(read.indices[dim]).plain
         return plain in self.ragged and self.outside.get(read.tensor, Border.ERROR) is Border.ERROR
 

@@ -43,23 +43,23 @@ class Contraction:
     inner: tuple[str, ...]
     columns: tuple[str, ...]
     transposed: bool
-    """Are the rows of `a` in memory the inner variables?"""
+    """True if the rows of `a` in memory are the inner variables."""
     rows_last: bool
-    """Are the rows behind the columns in the result, and the inner variables behind the columns in `b`?"""
+    """True if the rows are behind the columns in the result, and the inner variables behind the columns in `b`."""
     packed: tuple[Compute, Compute] | None
-    """What is packed as the other matrix, with its rows or its columns in lines."""
+    """The computations that pack the other matrix, with its rows or its columns in lines."""
     gather: Compute | None
-    """What gathers the result from the product."""
+    """The computation that gathers the result from the product."""
     rest: Compute | None
-    """What is added to the sum."""
+    """The computation whose result is added to the sum."""
     dense: tuple[tuple[int, str, Expr], ...] | None
-    """If the other matrix may be in memory already: the indices, by dimension, with the variable that each then is."""
+    """The indices, by dimension, with the variable that each then is, if the other matrix may be in memory already."""
     b_rank: int
     """The dimensions of `b` besides the inner ones."""
 
 
 def contraction(body: Compute) -> Contraction | None:
-    """How the result is computed by matrix products; None: it is not."""
+    """Return how the result is computed by matrix products, or None if it is not."""
     found = _sum_of_products(body)
     if found is None:
         return None

@@ -96,7 +96,7 @@ def adjoint(
         return simplify(total)
 
     def at_the_end(name: str) -> Expr:
-        """How the results of a reduction depend on its last state."""
+        """Return the derivative of the results of a reduction by its last state."""
         total: Expr = Literal(0.0)
         for grad, tree in results.items() if not body.is_scan else ():
             term = substitute(derive(tree, name), {**after, "count": Name(COUNT)})

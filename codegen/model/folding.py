@@ -29,7 +29,8 @@ class Folding:
     element: tuple[Expression, ...]
     following: tuple[Expression, ...]
     results: tuple[Expression, ...]
-    """Of a reduction in terms of the last state and of `count`, of a scan in terms of each state and element."""
+    """The results: of a reduction in terms of the last state and of `count`, of a scan in terms of each state and
+    element."""
     fixed: Mapping[str, DType]
     own: tuple[DType | None, ...]
     local: tuple[tuple[str, Expression], ...] = ()
@@ -40,7 +41,7 @@ class Folding:
 
     @property
     def joins(self) -> bool:
-        """Are parts of a line computed apart and joined?"""
+        """True if parts of a line are computed apart and joined."""
         return bool(self.element)
 
     @property

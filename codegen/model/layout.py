@@ -1,4 +1,4 @@
-"""What each argument of an operator is for the core: one letter for each, in schema order.
+"""The kind of each argument of an operator for the core: one letter for each, in schema order.
 
     t  a tensor, or a number in its place      n  a number that kernels take
     i  an integer or a truth value             f  a float

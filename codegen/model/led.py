@@ -1,4 +1,4 @@
-"""Where an index outside of a dimension leads, by the rules that let it lead to a position."""
+"""The positions to which an index outside of a dimension leads, by the rules that let it lead to one."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _NONE: Mapping[str, Border | End | float] = MappingProxyType({})
 
 
 def margins(body: Compute) -> Mapping[str, Border | End | float]:
-    """By tensor what its margins have, if all indices lie inside with them; else none at all."""
+    """Return by tensor the values of its margins, if all indices lie inside with them; else nothing."""
     found: dict[str, Border | End | float] = {}
     if body.own:
         return _NONE  # elements that are not computed yet cannot be copied
@@ -40,7 +40,7 @@ def margins(body: Compute) -> Mapping[str, Border | End | float]:
 
 
 def _adds_nothing(body: Compute, name: str) -> bool:
-    """Is the element a factor of terms of sums alone?"""
+    """Return True if the element is a factor of terms of sums alone, so that zeros add nothing."""
     users = [each for each in body.folds.values() if any(name == used for used, _ in within(body.atoms, each.value))]
     direct = any(name in names(each.tree) for each in body.results)
     return not direct and all(
@@ -50,7 +50,7 @@ def _adds_nothing(body: Compute, name: str) -> bool:
 
 
 def _is_bounded(body: Compute, read: Read, dim: int) -> bool:
-    """Are the least and the greatest index known before?"""
+    """Return True if the least and the greatest index are known before the computation."""
     affine = body.index(read.indices[dim]).affine
     if affine is None:
         return False

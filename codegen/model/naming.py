@@ -1,5 +1,4 @@
-"""By which rule the results of an operator get names of dimensions from its tensors: that of its entry, or of its
-family.
+"""The rule by which the results of an operator get names of dimensions from its tensors: its entry's, or its family's.
 
 The runtime knows the rules by these words (_representations/named/rules.py). A signature is a rule as well, that of
 products.

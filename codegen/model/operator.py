@@ -1,4 +1,4 @@
-"""What an operator is, once its entry has been read: frozen, typed, complete. Every emitter works from these alone.
+"""The model of an operator, once its entry has been read: frozen, typed, complete. Every emitter works from it alone.
 
 Facts that follow from others (which dtypes need a kernel, which variants exist) are properties here or live in
 variants.py; nothing is stored twice.
@@ -28,7 +28,7 @@ from .parts import Expression as Expression
 from .parts import Requirement as Requirement
 
 AUTOCAST = ("as_is", "borders", "float32", "half", "widest")
-"""What an entry may say of autocast; the runtime knows these words (_dispatch/autocast.py)."""
+"""The words that an entry may say of autocast; the runtime knows them (_dispatch/autocast.py)."""
 # OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
 MAX_INPUTS = 12
 MAX_PARAMS = 8
@@ -63,7 +63,7 @@ class Family(Enum):
 
     @property
     def body(self) -> str:
-        """How messages name a body of this kind."""
+        """The name of a body of this kind in messages."""
         if self is Family.FOLD:
             return "a body with a state"
         if self is Family.LOOP:
@@ -77,14 +77,14 @@ def labels_of(schema: FunctionSchema) -> tuple[str, ...]:
 
 
 class Found(Enum):
-    """What a reduction or a scan gives: the combination of elements, or where the element stands that it is."""
+    """The result of a reduction or a scan: the combination of elements, or the position of an element."""
 
     VALUE = "value"
     POSITION = "position"
 
 
 def is_dimension(argument: Argument, family: Family) -> bool:
-    """Is it which lines a fold or rows are along, or whether these leave a dimension?"""
+    """Return True if the argument names the lines of a fold or of rows, or says whether their dimension stays."""
     return family in (Family.FOLD, Family.ROWS) and argument.name in ("dim", "keepdim")
 
 
@@ -108,7 +108,7 @@ class Drawn:
     tensors: tuple[tuple[str, str], ...]
     """The kinds of distributions and the arguments that stand for numbers, in the order in which they are drawn."""
     schema: FunctionSchema
-    """That of the operator, which has no such arguments."""
+    """The schema of the operator, which has no such arguments."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Iteration:
 
     @property
     def rounds(self) -> tuple[Expression, ...]:
-        """What a round computes."""
+        """The expressions of a round."""
         return (*([] if self.proceeds is None else [self.proceeds]), *self.following)
 
 
@@ -140,27 +140,27 @@ class Elementwise:
     cases: tuple[tuple[frozenset[DType], tuple[Expression, ...]], ...]
     fixed: Mapping[str, DType]
     absent: Mapping[str, End | float]
-    """What optional arguments are when they are None: tensors an end of the range, numbers one of its finite ends or
-    a number."""
+    """The values of optional arguments that are None: for tensors an end of the range, for numbers one of its finite
+    ends or a number."""
     natural: Mapping[str, str]
     """Inputs that must not be negative when they are integer numbers, and the message when they are."""
     require: tuple[Requirement[Expression, Argument], ...] = ()
     """Conditions on the parameters, as numbers of float64; their messages give values of parameters."""
     local: tuple[tuple[str, Expression], ...] = ()
-    """What the entry calls parts of the expressions, which have them in place of these names."""
+    """The names that the entry gives to parts of the expressions, in which the parts stand in place of these names."""
     own: tuple[DType | None, ...] = (None,)
     """Declared dtypes of the results; None: those that follow from the inputs."""
     iterate: Iteration | None = None
-    """What is computed before the results, which may use its variables."""
+    """The loop that is computed before the results, which may use its variables."""
 
     @property
     def is_uniform(self) -> bool:
-        """Is the expression the same for every dtype, whether it has a meaning there or not?"""
+        """True if the expression is the same for every dtype, whether it has a meaning there or not."""
         return len(self.cases) == 1 and self.cases[0][0] == DTYPE_CLASSES["any"]
 
     @property
     def is_single(self) -> bool:
-        """Is there one expression, from which all else follows?"""
+        """True if there is one expression, from which all else follows."""
         return len(self.own) == 1 and self.iterate is None
 
     def expressions(self, dtype: DType) -> tuple[Expression, ...]:
@@ -168,7 +168,7 @@ class Elementwise:
         return next((expressions for dtypes, expressions in self.cases if dtype in dtypes), ())
 
     def expression(self, dtype: DType) -> Expression | None:
-        """That of the first result."""
+        """Return the expression of the first result."""
         return next(iter(self.expressions(dtype)), None)
 
 
@@ -183,7 +183,7 @@ class Reduce:
     finalize: Expression | None
     results: tuple[Found, ...] = (Found.VALUE,)
     degree: int | None = None
-    """As those of `Rows`."""
+    """The degree, as in `Rows`."""
     pairwise: str | None = None
     """The operator that a tensor in place of `dim` asks for."""
 
@@ -205,7 +205,7 @@ class Let:
 
 
 def needed(lets: Iterable[Let], used: Iterable[str]) -> tuple[Let, ...]:
-    """Those of the values that these names need, in their order."""
+    """Return the values that these names need, in their order."""
     wanted, found = set(used), list[Let]()
     for let in reversed(tuple(lets)):
         if let.name in wanted:
@@ -215,7 +215,7 @@ def needed(lets: Iterable[Let], used: Iterable[str]) -> tuple[Let, ...]:
 
 
 class Extent(Enum):
-    """What a result of rows has one element for."""
+    """The elements of a result of rows: one for each element, row or place."""
 
     ELEMENT = "value"
     ROW = "results"
@@ -240,7 +240,7 @@ class Rows:
     own: tuple[DType | None, ...] = (None,)
 
     def extent(self, tensor: str) -> Extent:
-        """What a tensor has one element for; its gradient has one there as well."""
+        """Return what a tensor has one element for; its gradient has one there as well."""
         if tensor in self.per_row:
             return Extent.ROW
         return Extent.PLACE if tensor in self.per_place else Extent.ELEMENT
@@ -263,7 +263,7 @@ class View:
     wrap: Mapping[str, Geometry]
     """Range of each dimension argument (`ndim` unless the entry says otherwise)."""
     copies: bool
-    """Is a contiguous copy taken where the memory order has no such view?"""
+    """True if a contiguous copy is taken where the memory order has no such view."""
     line: int
 
 
@@ -275,9 +275,9 @@ class Factory:
     let: tuple[tuple[str, str], ...]
     value: Expression | None
     fill: str | None
-    """What is returned, in terms of `result`, whose memory is not initialised."""
+    """The returned expression in terms of `result`, whose memory is not initialised."""
     dtype: DType | None
-    """That of the result when none is named; None: it follows from the numbers."""
+    """The dtype of the result when none is given; None: it follows from the numbers."""
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ class Composite:
     require: tuple[Requirement[Scalar, Scalar], ...] = ()
     """Conditions on the arguments, checked before the body runs: Python, as what their messages quote."""
     opaque: bool = False
-    """Does it read memory or handles itself? A call is then not decomposed for tensors of other kinds."""
+    """True if the body reads memory or handles itself. A call is then not decomposed for tensors of other kinds."""
     loops: Compute | Rows | Folding | None = None
     """The expressions over indices, or the rows or folds in an order, that it computes;"""
     automatic: tuple[str, ...] = ()
@@ -379,11 +379,11 @@ class Derivative:
     source: Scalar = field(repr=False, compare=False)
     tree: Expr | None = None
     differs: bool = False
-    """Is it meant to be another one than the derivative of the body?"""
+    """True if it is meant to differ from the derivative of the body."""
     calls: bool = False
-    """Is it Python that calls an operator, although the family's formulas are expressions?"""
+    """True if it is Python that calls an operator, although the family's formulas are expressions."""
     place: int | None = None
-    """Of a formula that gives several gradients at once, and is that of each: which of them."""
+    """The position of its gradient, in a formula that gives several gradients at once."""
     grads: str | None = None
     """Python of what stands for the gradients by the results in the formulas of all inputs, and is computed once."""
 
@@ -398,7 +398,7 @@ class Derivative:
 
 
 def grad_name(label: str) -> str:
-    """What formulas call the gradient of a result."""
+    """Return the name of a result's gradient in formulas."""
     return f"grad_{label}" if label else "grad"
 
 
@@ -410,7 +410,7 @@ def term_of(tree: Expr, label: str, labels: Iterable[str]) -> Expr:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What an entry says outside its body: enough to know every name that it defines."""
+    """The parts of an entry outside its body: enough to know every name that it defines."""
 
     schema: FunctionSchema
     family: Family
@@ -429,12 +429,12 @@ class Declaration:
     property_name: str | None
     """The property of class Tensor whose value is the result; there is no method then."""
     assignable: bool
-    """May that property be assigned to, which copies into the view that it is?"""
+    """True if the property may be assigned to, which copies into the view that it is."""
     tags: tuple[str, ...]
     updates_self: bool
-    """Is the result `self` with some elements written anew?"""
+    """True if the result is `self` with some elements written anew."""
     places: Mapping[str, Span] = field(repr=False, compare=False)
-    """Where the entry gives a name: its own, the aliases, the special methods of Python."""
+    """The places where the entry gives names: its own, the aliases, the special methods of Python."""
 
     @cached_property
     def name(self) -> str:
@@ -451,7 +451,7 @@ class Declaration:
 
     @property
     def returns_list(self) -> bool:
-        """Is the result a tuple of tensors?"""
+        """True if the result is a tuple of tensors."""
         return self.schema.returns[0].is_tensor_list
 
     @property
@@ -467,7 +467,8 @@ class Declaration:
         return tuple(result.name for result in returns if result.name) if len(returns) > 1 else ()
 
     def place(self, name: str) -> Span:
-        """Where the entry gives a name that it defines; the in-place form's is that of the name itself."""
+        """Return the place where the entry gives a name that it defines; the in-place form's is that of the name
+        itself."""
         return self.places.get(name) or self.places.get(name.removesuffix("_")) or self.span
 
 
@@ -479,7 +480,7 @@ class Operator(Declaration):
     promotion: Promotion
     refusal: str | None
     complex_refusal: str | None
-    """What is said of complex dtypes, where these are not accepted and it is not `NotImplementedError`."""
+    """The message for complex dtypes, where these are not accepted and it is not `NotImplementedError`."""
     reference: str | None
     reference_span: Span | None = field(repr=False, compare=False)
     error_scale: str | None
@@ -501,7 +502,7 @@ class Operator(Declaration):
     text: str
     """The entry as it stands in the file, for `opweave show`."""
     derived: bool = False
-    """Does it follow from another entry, as a gradient does?"""
+    """True if it follows from another entry, as a gradient does."""
     in_range: tuple[str, ...] = ()
     """The arguments that, where they are numbers, must be in the range of a half format that the tensors promote to."""
     overloads: tuple[str, ...] = ()
@@ -509,7 +510,7 @@ class Operator(Declaration):
     autocast: str | None = None
     """The format in which autocast computes it: a word of AUTOCAST."""
     order: int = 0
-    """Of which order it is a gradient; 0: of none."""
+    """The order of the gradient that it is; 0: it is no gradient."""
     drawn: Drawn | None = None
     naming: str | None = None
     """The rule by which results get names of dimensions (naming.py), where the entry declares one."""

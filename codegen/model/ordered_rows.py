@@ -47,7 +47,7 @@ class Taken:
 @dataclass(frozen=True)
 class OrderedRows(Rows):
     steps: tuple[Let | Running | Taken, ...] = ()
-    """What is computed one after the other; `lets` are those of them that are values of rows."""
+    """The steps that are computed one after the other; `lets` are those of them that are values of rows."""
     key: Expression | None = None
     """The elements are put in the ascending order of this, equal ones in that of their places; None: as they lie."""
 
@@ -69,7 +69,7 @@ class OrderedFolding(Folding):
     steps: tuple[Taken, ...] = ()
     """The elements at positions that its expressions read."""
     key: Expression | None = None
-    """As that of rows."""
+    """The key, as in `Rows`."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -1,4 +1,4 @@
-"""What bodies of several families are made of."""
+"""Parts of the bodies of several families."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ERROR_KINDS: Mapping[str, str] = {
     "ValueError": "OW_VALUE_ERROR",
     "NotImplementedError": "OW_NOT_IMPLEMENTED",
 }
-"""What a requirement may raise, and how the core calls it."""
+"""The exceptions that a requirement may raise, with their names in the core."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Requirement(Generic[T, V]):
     error: str
     message: tuple[str | V, ...]
     dtypes: frozenset[DType] | None = None
-    """Of the results for which it must hold; None: for all."""
+    """The dtypes of the results for which it must hold; None: all dtypes."""
 
     @property
     def values(self) -> tuple[T | V, ...]:
-        """What is computed for it: the condition, and what its message quotes."""
+        """The values that are computed for it: the condition, and what its message quotes."""
         return (self.check, *(part for part in self.message if not isinstance(part, str)))
 
 

@@ -1,4 +1,4 @@
-"""How results of an expression over indices depend on elements of a tensor: through which reductions, by which factor.
+"""The paths by which results of an expression over indices depend on elements of a tensor: reductions and factors.
 
 Through a sum goes each element alike; through a maximum the one that it has chosen; through a product each times the
 product of the others.
@@ -26,7 +26,7 @@ _REST = "_rest"
 
 
 class NoAdjointError(ValueError):
-    """Why an expression has none."""
+    """The reason why an expression has no adjoint."""
 
 
 def grad_name(body: Compute) -> str:
@@ -44,7 +44,7 @@ class IndependentError(NoAdjointError):
 
 @dataclass(frozen=True)
 class Path:
-    """How a result depends on an element: the reductions that it goes through, and the derivative."""
+    """A path from an element to a result: the reductions that it goes through, and the derivative."""
 
     read: Read
     folds: tuple[Fold, ...]
@@ -57,7 +57,7 @@ def summed(path: Path) -> tuple[Range, ...]:
 
 
 def is_linear(body: Compute, target: str) -> bool:
-    """Is every result a sum of products with one element of the tensor each?"""
+    """Return True if every result is a sum of products with one element of the tensor each."""
     if any(fold.reduction == "prod" and _reads(body, fold.value, target) for fold in body.folds.values()):
         return False
     places = (index for read in body.reads.values() for index in read.indices)
@@ -74,7 +74,7 @@ def _reads(body: Compute, tree: Expr, target: str) -> bool:
 
 
 def _is_zero(body: Compute, name: str, target: str) -> bool:
-    """Is what has the name zero where all elements of the tensor are?"""
+    """Return True if the value of the name is zero where all elements of the tensor are zero."""
     atom = body.atoms.get(name)
     if isinstance(atom, Read):
         rule = body.outside.get(target)

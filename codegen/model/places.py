@@ -25,7 +25,7 @@ OUTSIDE, SKIPPED = -2, -1
 
 @dataclass(frozen=True)
 class Places:
-    """How the terms of one result become its elements."""
+    """The places at which the terms of one result become its elements."""
 
     combination: str
     place: Result
@@ -33,11 +33,11 @@ class Places:
     indices: tuple[Result, ...]
     """The indices of the result, as they are written."""
     sizes: tuple[Geometry, ...]
-    """Those of the dimensions of the result."""
+    """The sizes of the dimensions of the result."""
     row: int
-    """How many of the last dimensions have variables as they stand for indices, and make a row."""
+    """The number of last dimensions whose indices are plain variables; they make a row."""
     empty: float | int | None
-    """What an element is to which no term belongs; None: what a reduction of nothing is."""
+    """The value of an element to which no term belongs; None: the value of a reduction over no elements."""
     span: Span
 
 

@@ -35,14 +35,14 @@ _MOST_STEPS = 200
 
 
 def is_proven(body: Compute, read: Read, dim: int) -> bool:
-    """Is an index sure to lie inside wherever its variables have values?"""
+    """Return True if an index is sure to lie inside wherever its variables have values."""
     if read.tensor in body.own or read.tensor in body.flat:
         return False
     return is_below(body, read.indices[dim], size_of(read.tensor, dim - len(read.indices)))
 
 
 def is_below(body: Compute, tree: Expr, count: Geometry) -> bool:
-    """Is an index sure to be one of so many positions?"""
+    """Return True if an index is sure to be one of so many positions."""
     index = body.index(tree)
     if index.affine is None:
         return False
@@ -61,7 +61,7 @@ class _Prover:
         self.lets = dict(body.let)
         self.order = [*self._inner_first(), *reversed(body.names)]
         self.least = dict.fromkeys(self._divisors(), 1)
-        """What integers of the call are at least: divisors are positive, others as requirements say."""
+        """The lower bounds of integers of the call: divisors are positive, others as requirements say."""
         self.least |= _bounds(each.check for each in (*body.require, *body.late))
         self.steps = _MOST_STEPS
 
@@ -109,7 +109,8 @@ class _Prover:
     # ---- proofs
 
     def is_at_least_zero(self, value: Sum) -> bool:
-        """Is it known not to be negative? Unknowns are replaced by what they are at least or at most."""
+        """Return True if the value is known not to be negative, by replacing unknowns by their lower or upper
+        bounds."""
         self.steps -= 1
         if self.steps < 0:
             return False
@@ -126,7 +127,8 @@ class _Prover:
         return False
 
     def _unknowns(self, value: Sum) -> list[_Key]:
-        """What may be replaced: what is computed of variables, these in their order, and integers of the call."""
+        """Return the unknowns to replace: what is computed of variables, these in their order, and integers of the
+        call."""
         found = dict.fromkeys(key for product in value for key, _ in product)
         variables = [each for each in self.order if each in found]
         computed = [each for each in found if isinstance(each, Apply)]
@@ -215,7 +217,7 @@ class _Prover:
 
 
 def _bounds(conditions: Iterable[Geometry]) -> Iterator[tuple[Geometry, int]]:
-    """What integers are at least where conditions hold."""
+    """Yield lower bounds of integers where conditions hold."""
     for tree in conditions:
         if not isinstance(tree, Op):
             continue
@@ -269,7 +271,7 @@ def _computed(function: str, operands: list[Sum]) -> Sum | None:
 
 
 def _split(value: Sum, key: _Key) -> tuple[Sum, Sum]:
-    """What an unknown is multiplied by, which may have it as well, and what is added to that."""
+    """Return the factor of an unknown, which may contain it as well, and the rest of the sum."""
     found = {product: multiple for product, multiple in value.items() if any(each == key for each, _ in product)}
     rest = {product: multiple for product, multiple in value.items() if product not in found}
     by = frozenset({(key, 1)})

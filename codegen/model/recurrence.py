@@ -21,7 +21,7 @@ from .compute import Compute
 
 
 class OrderError(ValueError):
-    """What is read may not have been computed."""
+    """An error: an element that is read may not have been computed."""
 
     def __init__(self, read: Read, message: str, help: str) -> None:
         super().__init__(message)
@@ -30,13 +30,13 @@ class OrderError(ValueError):
 
 @dataclass(frozen=True)
 class Order:
-    """How positions follow each other."""
+    """The order in which positions follow each other."""
 
     independent: int
-    """How many variables, from the first on, have positions that do not depend on each other."""
+    """The number of variables, from the first on, whose positions do not depend on each other."""
     descending: bool
     along_line: bool
-    """Do elements depend on others that differ from them in the last variable alone?"""
+    """True if elements depend on others that differ from them in the last variable alone."""
     steps: tuple[Expr, ...]
     """Integers of the call that must be positive, as so many steps are gone."""
 

@@ -99,7 +99,7 @@ class _Adjoint:
         return tree
 
     def _later(self, gathered: Compute, label: str) -> Expr:
-        """What is gathered of one result, of which the gradient is a result itself."""
+        """Return what is gathered of one result, of which the gradient is a result itself."""
         grad = grad_name(self.old)
         first = next(iter(self.results.values())).grad
         shape = Arg(INT_LIST, grad + SHAPE), Arg(INT_LIST, first + SHAPE)

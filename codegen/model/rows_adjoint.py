@@ -54,7 +54,7 @@ class _Adjoint:
         places = {grad for grad, place in grads.items() if body.outputs[place][0] is Extent.PLACE}
         self.per_place = body.per_place | places
         self.bars: dict[str, Expr] = {}
-        """How the loss depends on each value of the row, where it does."""
+        """The derivatives of the loss by each value of the row on which it depends."""
         self.moving: frozenset[str] = frozenset()
         for let in body.lets:
             tree = let.expression.tree

@@ -42,7 +42,7 @@ def scattered(body: Compute, target: str, found: Sequence[Path]) -> tuple[Comput
 
 
 def _is_partial(path: Path) -> bool:
-    """Are there positions without a term, or extrema that have chosen nothing?"""
+    """Return True if there are positions without a term, or extrema that have chosen nothing."""
     return any(
         fold.condition is not None
         or (fold.reduction in EXTREMA and not all(isinstance(_extent_of(each), Literal) for each in fold.ranges))
@@ -66,7 +66,7 @@ class _Scatter:
         self.bounded: list[Range] = []
         """The ranges whose bounds depend on other variables: their positions are some of those of a wider range."""
         self.partial = False
-        """Are there terms that count for nothing, whose elements may be outside?"""
+        """True if there are terms that count for nothing, whose elements may be outside."""
 
     def bodies(self, found: Sequence[Path]) -> tuple[Compute, Compute]:
         ranges = self._checked(summed(found[0]))
@@ -125,8 +125,8 @@ class _Scatter:
         return conditions
 
     def _values(self, path: Path, first: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], list[Expr]]:
-        """What variables of reductions are: those of sums begin with 0, those of extrema follow from the positions that
-        these have chosen, which are the second result."""
+        """Return the values of variables of reductions: those of sums begin with 0, those of extrema follow from the
+        positions that these have chosen, which are the second result."""
         values, positions = dict(first), []
         for fold in path.folds:
             if fold.reduction in EXTREMA:
@@ -192,7 +192,7 @@ class _Scatter:
         return place
 
     def _led(self, index: Expr, size: Expr) -> Expr:
-        """Where an index outside leads; what is left out is added as zero somewhere."""
+        """Return the position to which an index outside leads; what is left out is added as zero somewhere."""
         rule = self.body.outside.get(self.target, Border.ERROR)
         return index if rule is Border.ERROR else led(index, size, rule)
 

@@ -68,7 +68,7 @@ class _Search:
             self._walk(each.tree, frozenset(body.names), False)
 
     def _in_places(self) -> Iterator[str]:
-        """What indices and bounds are made of, other than through `int`."""
+        """Yield the parts of indices and bounds, other than through `int`."""
         for atom in self.body.used.values():
             if isinstance(atom, Read):
                 yield from self._integers(atom.indices)
@@ -107,7 +107,7 @@ class _Search:
             self._walk(each, variables, True)
 
     def _is_held(self, tree: Expr, name: str, atom: Fold | Named, variables: frozenset[str], repeated: bool) -> bool:
-        """Is it the same in loops that are run through, so that it is computed once before?"""
+        """Return True if it is the same in loops that are repeated, so that it is computed once before them."""
         free = self.free.of_atom(name)
         if atom in self.refused or name in self._places or free & self.body.ranges.keys():
             return False
@@ -125,7 +125,7 @@ class _Search:
 
     @cached_property
     def _uses(self) -> Counter[str]:
-        """How often atoms stand in the results, with names of `let` written out."""
+        """Return the number of times that atoms stand in the results, with names of `let` written out."""
         found: Counter[str] = Counter()
         for each in self.body.results:
             found.update(_occurrences(each.tree))
@@ -136,7 +136,7 @@ class _Search:
         return found
 
     def _is_curved(self, tree: Expr, name: str) -> bool:
-        """Does the derivative by it depend on elements?"""
+        """Return True if the derivative by the name depends on elements."""
         try:
             return not names(derive(tree, name)).isdisjoint(self.body.atoms)
         except ExpressionError:
@@ -159,7 +159,7 @@ def _occurrences(tree: Expr) -> Counter[str]:
 
 
 def _terms(fold: Fold) -> float:
-    """How many terms a reduction has, as far as it is known."""
+    """Return the number of terms of a reduction, as far as it is known."""
     count = 1.0
     for each in fold.ranges:
         if not isinstance(each.first, Literal) or not isinstance(each.stop, Literal):
@@ -193,14 +193,14 @@ class _Split:
         yield Stage((), (), replace(last, batched=self.body.batched))
 
     def _level(self, name: str) -> int:
-        """How many others have to be there before, one after the other."""
+        """Return the number of others that have to be there before, one after the other."""
         if name not in self._levels:
             inner = (each for each, _ in within(self.body.atoms, *self.held[name].expressions) if each in self.held)
             self._levels[name] = max((1 + self._level(each) for each in inner), default=0)
         return self._levels[name]
 
     def _group(self, name: str) -> object:
-        """What those have in common that are computed in the same loops."""
+        """Return the key that values share which are computed in the same loops."""
         atom = self.held[name]
         if not isinstance(atom, Fold):
             return name

@@ -35,10 +35,10 @@ class Condition:
 
     tree: Expr
     rest: Affine
-    """What the variable is compared with is the opposite of this, or this where the variable has the factor -1."""
+    """The opposite of what the variable is compared with, or that itself where the variable has the factor -1."""
     negated: bool
     after: int
-    """What is added to it."""
+    """The number that is added to it."""
     is_before: bool
 
 

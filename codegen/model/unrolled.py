@@ -67,8 +67,8 @@ def _reads(body: Compute, fold: Fold) -> Iterator[Read]:
 
 
 def by_position(body: Compute) -> Compute:
-    """What kernels compute: a result for each position of small variables, which are no variables any more, unless
-    sizes would be required then that the body does not require."""
+    """Return what kernels compute: a result for each position of small variables, which are no variables any more,
+    unless sizes would be required then that the body does not require."""
     sizes = _small(body)
     if not sizes:
         return body
@@ -83,7 +83,7 @@ def by_position(body: Compute) -> Compute:
 
 
 def _is_affine(body: Compute) -> bool:
-    """Are all indices sums of multiples of variables, but those that are made of data?"""
+    """Return True if all indices are sums of multiples of variables, but those that are made of data."""
     if any(map(body.is_placed, body.reads.values())):
         return False
     indices = (each for read in body.reads.values() for each in read.indices)
@@ -148,7 +148,7 @@ class _Unroller(Carrier):
         self.body = body
         self.simpler = simpler
         self.expands = expands
-        """Is a reduction written out, if it has few terms?"""
+        """True if a reduction with few terms is written out."""
 
     def _known(self, atom: Atom) -> Expr:
         """The atom, or the number of a table whose position is known."""

@@ -36,7 +36,8 @@ def refuse_formulas(operator: Operator, why: str, diagnostics: Diagnostics) -> N
 
 
 DEFAULT = DTYPE_CLASSES["floating"]
-"""What the default dtype may be, which places are computed in where no tensor has another one."""
+"""The classes of dtypes that the default dtype may be, in which places are computed where no tensor has another
+dtype."""
 
 
 NO_SECOND = "first derivatives are there; second ones raise an error"
@@ -52,11 +53,11 @@ class _Part:
     """The operators of the gradient of one result: of what is gathered, and of terms and of their places."""
 
     grad: str
-    """What formulas call the gradient by the result."""
+    """The name of the gradient by the result in formulas."""
     gathered: Operator | None
     scattered: tuple[tuple[Operator, Operator], ...]
     passes: bool = False
-    """Is what is gathered the gradient by the result as it is, for which there is no operator?"""
+    """True if what is gathered is the gradient by the result itself, for which there is no operator."""
 
 
 _Made: TypeAlias = tuple[_Part, ...] | NoAdjointError
@@ -110,7 +111,7 @@ def _formula(operator: Operator, body: Compute, made: _Made, target: str) -> str
 
 
 def _sum(operator: Operator, body: Compute, part: _Part, target: str) -> str:
-    """What is due to one result."""
+    """Return the sum of what one result contributes."""
     values = {grad_name(body): part.grad}
     texts = [] if part.gathered is None else [_call(operator, body, part.gathered, target, values)]
     texts += [f"{part.grad}{_summed(body, target)}"] if part.passes else []
@@ -347,7 +348,7 @@ def _original(operator: Operator, target: str, body: Compute, values: Mapping[st
 
 
 def _known(text: str, made: Operator) -> bool:
-    """Does a formula use nothing but the arguments of the operator?"""
+    """Return True if a formula uses nothing but the arguments of the operator."""
     known = {each.name for each in made.schema.arguments} | {"grad"}
     tree = ast.parse(text, mode="eval")
     called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}

@@ -60,17 +60,17 @@ class Drawing:
     """The tensors of random numbers of an entry, and how its expressions are read."""
 
     schema: FunctionSchema
-    """That of the entry with these tensors in front, and without the generator."""
+    """The schema of the entry with these tensors in front, and without the generator."""
     language: Expressions
     calls: _Calls
 
     def drawn(self, schema: FunctionSchema) -> Drawn | None:
-        """What is drawn by an entry of this schema, in the order of the text."""
+        """Return what an entry of this schema draws, in the order of the text."""
         return Drawn(tuple(each for _, each in sorted(self.calls.items())), schema) if self.calls else None
 
 
 def read(fields: Fields, family: Family, schema: FunctionSchema) -> Drawing:
-    """What expressions of elements draw: nothing in bodies of other kinds."""
+    """Return what expressions of elements draw: nothing in bodies of other kinds."""
     texts = [text for key in _BODIES.get(family, ()) for text in _texts(fields.node.get(key))]
     count = sum(len(_CALL.findall(text.value)) for text in texts)
     if not count:

@@ -337,7 +337,7 @@ def _aliases(fields: Fields) -> tuple[Scalar, ...]:
 
 
 def _is_overload(alias: Scalar) -> bool:
-    """Is it the name of a schema of torch, `.stable`, and no name of a function?"""
+    """Return True if the alias is the name of a schema of torch, `.stable`, and no name of a function."""
     return alias.value.startswith(".")
 
 
@@ -379,7 +379,8 @@ def _property(entry: Entry) -> Scalar | None:
 
 
 def _property_has(entry: Entry, key: str) -> bool:
-    """Is the operator a property that has this besides: a function of its own name, or that it can be assigned to?"""
+    """Return True if the operator is a property with this as well: a function of its own name, or that it can be
+    assigned to."""
     node = entry.node.get("variants")
     return isinstance(node, MappingNode) and entry.flag(node, key)
 

@@ -21,7 +21,7 @@ _GENERATED = "_operators"
 @dataclass(frozen=True)
 class Exports:
     names: dict[str, list[str]] = field(default_factory=dict)
-    """By module, which is relative to the package if it begins with a dot."""
+    """The exported names by module, which is relative to the package if it begins with a dot."""
     constants: tuple[str, ...] = ()
     """Names that `__init__.py` itself sets to None."""
     submodules: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ NONE = Exports()
 
 
 def read(folder: Path) -> Exports:
-    """What the package in this folder exports; nothing where there is none."""
+    """Return the exports of the package in this folder; no exports where there is no package."""
     if not (folder / "__init__.py").is_file():
         return NONE
     body = _body(folder / "__init__.py")

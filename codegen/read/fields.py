@@ -64,7 +64,7 @@ class Fields:
         return node
 
     def flag(self, owner: Mapping, key: str) -> bool:
-        """Is the value under `key` true? It is false where there is none."""
+        """Return True if the value under `key` is true. A missing key is false."""
         scalar = self.text(owner, key)
         if scalar is not None and scalar.value not in ("true", "false"):
             self.report(scalar.span, f"'{key}' is true or false, not '{scalar.value}'")

@@ -30,7 +30,7 @@ from .adjoints import AUTO, NO_SECOND
 from .internal import internal, listed, returned, unused
 
 _DEPTH = 2
-"""How often an operator can be differentiated."""
+"""The largest order of an operator's derivatives."""
 
 
 def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
@@ -119,7 +119,7 @@ class _Adjoint:
 
     @property
     def _gives_states(self) -> bool:
-        """Are the results the states before each element themselves?"""
+        """Return True if the results are the states before each element themselves."""
         body = self.body
         return body.is_scan and body.results == states(body, self.types).results
 

@@ -43,7 +43,7 @@ def internal(operator: Operator, schema: str, body: Body, doc: str, **facts: Any
 
 
 def returned(names: Iterable[str | None]) -> str:
-    """What a schema returns: tensors of these names, or one, which needs none."""
+    """Return the results of a schema: tensors of these names, or one, which needs no name."""
     tensors = [f"Tensor {name}" for name in names]
     return f"({', '.join(tensors)})" if len(tensors) > 1 else "Tensor"
 

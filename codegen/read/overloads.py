@@ -22,7 +22,7 @@ from .python_text import python_names
 @dataclass(frozen=True)
 class Overloads:
     choices: Mapping[str, Mapping[str, str]]
-    """By text argument: the operator of each text."""
+    """The operators by text argument and by text."""
     shortcuts: Mapping[float, str]
     """Operators by the number that is passed for the last input."""
     alone: str | None

@@ -81,7 +81,8 @@ def _made(operator: Operator, body: Compute) -> Iterator[Operator]:
 
 
 def _equal_sizes(function: str, body: Compute) -> Iterator[Requirement[Geometry, Geometry]]:
-    """What a variable is the index of has one size, so that no term is left out without a word."""
+    """Yield the requirements that all dimensions with one variable as index have one size, so that no term is left out
+    silently."""
     for name, size in body.variables:
         if size.geometry is not None:
             continue

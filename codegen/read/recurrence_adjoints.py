@@ -25,7 +25,7 @@ from .adjoints import AUTO
 from .internal import internal, returned
 
 _DEPTH = 2
-"""How often an operator can be differentiated."""
+"""The largest order of an operator's derivatives."""
 
 
 def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
@@ -83,7 +83,7 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
 
 
 def _results(operator: Operator, body: Compute) -> Mapping[str, Through]:
-    """What the results are called by their adjoint: other names than those of the arguments."""
+    """Return the names of the results in their adjoint, which differ from those of the arguments."""
     alone = len(body.results) == 1
     for number in count(1):
         named = {
@@ -123,7 +123,7 @@ def _given(operator: Operator, results: Mapping[str, Through]) -> dict[str, str]
 
 
 def _arriving(operator: Operator, results: Mapping[str, Through]) -> dict[str, str]:
-    """What the operator that runs back is given: the results, and the gradients by them that there are."""
+    """Return the arguments of the operator that runs back: the results, and the gradients by them that there are."""
     texts = _given(operator, results)
     texts |= {shape_argument(name): f"{result}.shape" for name, result in texts.items()}
     if len(results) == 1:
@@ -152,6 +152,6 @@ def _uses_grads(derivative: Derivative) -> bool:
 
 
 def _calls(operator: Operator, name: str) -> bool:
-    """Does a formula of the operator call the one of this name?"""
+    """Return True if a formula of the operator calls the one of this name."""
     trees = (ast.parse(each.text, mode="eval") for each in operator.derivatives.values())
     return any(isinstance(each, ast.Name) and each.id == name for tree in trees for each in ast.walk(tree))

@@ -37,7 +37,7 @@ _MODULE_NAMES = _EXCEPTIONS | {
 
 
 def argument_reason(name: str, family: Family) -> str | None:
-    """Why an argument, or a variable of a `let`, cannot have this name; None when it can."""
+    """Return why an argument, or a variable of a `let`, cannot have this name, or None if it can."""
     if keyword.iskeyword(name):
         return "is a Python keyword"
     if name.startswith("_"):
@@ -48,7 +48,7 @@ def argument_reason(name: str, family: Family) -> str | None:
 
 
 def operator_reason(name: str) -> str | None:
-    """Why a function of the generated module cannot have this name; None when it can."""
+    """Return why a function of the generated module cannot have this name, or None if it can."""
     if keyword.iskeyword(name):
         return "is a Python keyword"
     return "means something else in generated code" if name in _MODULE_NAMES else None

@@ -38,7 +38,7 @@ def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] |
 
 
 def _refusals(operator: Operator, body: Compute) -> Iterator[tuple[str, str]]:
-    """Why the dtype of computation, or a gradient, is none that terms and loops have."""
+    """Yield why the dtype of computation, or a gradient, is none that terms and loops have."""
     if any(each.text not in (AUTO, "none") for each in operator.derivatives.values()):
         yield "the derivatives of a loop follow from its rounds", "auto, or none"
     if any(each.is_scalar for each in operator.schema.arguments):

@@ -82,9 +82,9 @@ class Parts:
     """The Python of an operator whose lines have an order, and the operators that it calls."""
 
     kind = "rows"
-    """What messages call the lines."""
+    """The name of the lines in messages."""
     whole = False
-    """Are positions along the lines integers, and not of the dtype of computation?"""
+    """True if positions along the lines are integers, and not of the dtype of computation."""
 
     def __init__(self, operator: Operator, body: OrderedRows | OrderedFolding) -> None:
         self.operator = operator
@@ -96,7 +96,7 @@ class Parts:
         self.positions = {name for name in (RANK, PLACE) if operator.schema.argument(name) is None} - local
         self.layout, self.dtype, self.order = (unused(each, taken) for each in ("layout", "dtype", "order"))
         self.variables = {each: unused(each, taken) for each in self.positions}
-        """What the names are called in Python, where they have another name there."""
+        """The names in Python, where they differ from the entry's."""
         self.variables |= {step.name: f"{step.name}_" for step in body.steps if step.name in _HELPERS}
         self.taken = taken
         self.count = next(each for each in ("count", "count_") if each not in taken)
@@ -111,7 +111,7 @@ class Parts:
         self.computed: dict[Expr, str] = {}
         """The positions that have been computed, and what they are called in Python."""
         self.moving = {name for name, each in operator.derivatives.items() if each.text == AUTO}
-        """What has a gradient."""
+        """The names of arguments that have a gradient."""
         for step in body.steps:
             if self._moves(step.expression.tree):
                 self.moving.add(step.name)
@@ -247,7 +247,7 @@ class Parts:
         return self._values("results", outputs)
 
     def _moves(self, tree: Expr) -> bool:
-        """Does the value depend on what has a gradient, other than by steps?"""
+        """Return True if the value depends, other than by steps, on arguments that have a gradient."""
         try:
             return any(simplify(derive(tree, name)) != Literal(0) for name in names(tree) & self.moving)
         except ExpressionError:
@@ -387,12 +387,13 @@ class Parts:
 
 
 def _line(extent: Extent) -> Extent:
-    """That of a tensor once it lies along rows."""
+    """Return the extent of a tensor once it lies along rows."""
     return Extent.ROW if extent is Extent.ROW else Extent.ELEMENT
 
 
 def dtypes_of_parts(operator: Operator) -> frozenset[DType]:
-    """Those that lines in an order are computed in: integers in int64, floating numbers of long lines in float64."""
+    """Return the dtypes in which lines in an order are computed: int64 for integers, float64 for floating numbers of
+    long lines."""
     floating = [each for each in operator.dtypes if each.is_floating]
     others = [each for each in operator.dtypes if each.is_complex]
     has_integers = len(floating) + len(others) < len(operator.dtypes)

@@ -27,7 +27,7 @@ from .adjoints import AUTO, NO_SECOND
 from .internal import internal, listed, returned, unused
 
 _DEPTH = 2
-"""How often an operator can be differentiated."""
+"""The largest order of an operator's derivatives."""
 
 
 def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:

@@ -39,7 +39,7 @@ def split(operator: Operator) -> tuple[Operator, ...]:
 
 
 def _is_plain(operator: Operator) -> bool:
-    """Are gradients those of its stages, and is the dtype of computation that of tensors alone?"""
+    """Return True if gradients are those of its stages, and the dtype of computation is that of tensors alone."""
     assert isinstance(operator.body, Compute)
     formulas = {each.text for each in operator.derivatives.values()}
     promotes = operator.promotion in (Promotion.DEFAULT, Promotion.INT_TO_FLOAT)
@@ -49,7 +49,7 @@ def _is_plain(operator: Operator) -> bool:
 
 
 def _unfit(operator: Operator, stage: Stage, made: Operator) -> Iterator[Atom]:
-    """What tensors of the dtype of computation cannot hold."""
+    """Yield the values that tensors of the dtype of computation cannot hold."""
     for index, atom in enumerate(stage.held):
         kinds = ((computed_dtype(made, stage.body, index, dtype), dtype) for dtype in operator.compute_dtypes)
         if any(kind is not dtype for kind, dtype in kinds):

@@ -42,10 +42,10 @@ class Part:
 
 
 class Elements(Texts):
-    """How elements are read: plainly, by lanes that are cut, from a row, or with a test in each lane."""
+    """Code that reads elements: plainly, by lanes that are cut, from a row, or with a test in each lane."""
 
     def _elements(self, trees: Sequence[Expr], inside: bool, group: Mapping[str, Fold] = {}) -> Part:
-        """What gives the elements that expressions use, which may be a term of reductions."""
+        """Return the code for the elements that expressions use; they may be a term of reductions."""
         part = Part([], [], [], [])
         self._add_elements(part, trees, inside, group)
         return part
@@ -83,7 +83,7 @@ class Elements(Texts):
         return iter(seen.items())
 
     def _uses_position(self, trees: Sequence[Expr]) -> bool:
-        """Is the value of the line's variable itself part of an expression, besides indices?"""
+        """Return True if the line's variable itself is part of an expression, besides indices."""
         assert self.lane is not None
         integers = [atom for _, atom in self._atoms_of(trees) if isinstance(atom, Integer)]
         return any(self.lane.name in names(each) for each in (*trees, *(atom.value for atom in integers)))
@@ -106,14 +106,14 @@ class Elements(Texts):
             self._staged(name, read, indices, sure, part)
 
     def _is_ragged(self, indices: Sequence[Index], sure: Sequence[bool]) -> bool:
-        """Does it depend on data which of the indices are inside?"""
+        """Return True if it depends on data which of the indices are inside."""
         return any(self.body.is_ragged(each) for each, is_sure in zip(indices, sure, strict=True) if not is_sure)
 
     def _ctype(self, read: Read) -> str:
         return self.body.read_dtype(read, self.dtype).c_type
 
     def _is_left_out(self, name: str, read: Read, group: Mapping[str, Fold]) -> bool:
-        """Does a term of reductions count for nothing where the element is outside?"""
+        """Return True if a term of reductions is left out where the element is outside."""
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         if rule is Border.SKIP and group:
             return True
@@ -122,7 +122,8 @@ class Elements(Texts):
         return rule == 0.0 and counted and all(vanishes(each, lambda zero: zero == name) for each in sums)
 
     def _is_row(self, read: Read, indices: Sequence[Index], sure: Sequence[bool]) -> bool:
-        """Are the indices that are made of data the same for all lanes, and all others sure to be inside?"""
+        """Return True if the indices that are made of data are the same for all lanes, and all others are sure to be
+        inside."""
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         if self.lane is None or rule not in (Border.ERROR, Border.NEAREST, Border.WRAP, Border.REFLECT):
             return False
@@ -256,7 +257,7 @@ class Elements(Texts):
 
 
 def _needs_elements(size: str) -> str:
-    """Where a dimension has no positions, no index leads to one."""
+    """Return the statement that refuses a dimension of size 0, to which no index leads."""
     return f"if (!{size}) return OW_INDEX_ERROR;"
 
 

@@ -1,4 +1,5 @@
-"""What of a line lies inside: the bounds of variables of reductions, and where on the line indices are inside."""
+"""Code for the parts of a line that are inside: bounds of variables of reductions, and the stretches with indices
+inside."""
 
 from __future__ import annotations
 

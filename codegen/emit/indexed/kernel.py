@@ -60,7 +60,8 @@ class Loops(Inside):
             yield Numbers(name, dtype.c_type, texts, table.sizes)
 
     def _lanes(self) -> str:
-        """As many as vectors have room for. Those of partial sums are the same at every instruction-set level."""
+        """The number of lanes: as many as a vector holds; for partial sums the same number at every instruction-set
+        level."""
         if self.lane is None or self.in_order:
             return "1"
         return f"OW_LANES({self.dtype.c_type})" if self.lane_range is None else f"(64 / sizeof({self.dtype.c_type}))"
@@ -186,9 +187,10 @@ class Loops(Inside):
                 yield Name(name)
 
     def _narrowing(self, group: Mapping[str, Fold], ranges: Sequence[Range], place: int) -> Iterator[tuple[str, ...]]:
-        """What cuts a range along a dimension of one tensor to the integers at which elements of another are inside in
-        some lane, where all others count for nothing: the factor, the least and the greatest of what is added in all
-        lanes, and the size. Other ranges are as short as a window, and products of matrices have no such loops."""
+        """Yield what cuts a range along a dimension of one tensor to the integers at which elements of another are
+        inside in some lane, where all others count for nothing: the factor, the least and the greatest of what is added
+        in all lanes, and the size. Other ranges are as short as a window, and products of matrices have no such
+        loops."""
         bounds, unknown = ranges[place], {each.name for each in ranges[place + 1 :]}
         unknown |= {self.body.names[-2]} if self.rows > 1 else set()
         is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
@@ -221,11 +223,11 @@ class Loops(Inside):
 
     @cached_property
     def _is_product(self) -> bool:
-        """Is the result computed by products of matrices where that is quicker?"""
+        """Return True if the result is computed by products of matrices where that is faster."""
         return contraction(self.body) is not None
 
     def _runs_along(self, name: str, group: Mapping[str, Fold]) -> bool:
-        """Is a variable itself the index of a dimension of what is read?"""
+        """Return True if a variable itself is the index of a dimension of an element that is read."""
         atoms = (atom for _, atom in self._atoms_of([each.value for each in group.values()]))
         reads = (each for each in atoms if isinstance(each, Read))
         return any(self.body.index(tree).plain == name for read in reads for tree in read.indices)
@@ -353,5 +355,5 @@ class Loops(Inside):
 
 
 def _terms(fold: Fold) -> tuple[Expr, ...]:
-    """What is computed in each step of a reduction."""
+    """Return the expressions that are computed in each step of a reduction."""
     return (fold.value, *([] if fold.condition is None else [fold.condition]))

@@ -1,4 +1,4 @@
-"""Which variable runs along the lines of a kernel, and how many lines it computes at a time."""
+"""The choice of the variable that runs along the lines of a kernel, and of the number of lines computed at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def line_variable(body: Compute) -> str | None:
 
 
 def in_order(body: Compute) -> bool:
-    """Does an element depend on others of its line, so that one follows the other?"""
+    """Return True if an element depends on others of its line, so that they are computed in order."""
     found = order(body)
     return found is not None and found.along_line
 
@@ -43,12 +43,12 @@ def lane_range(body: Compute) -> Range | None:
 
 
 def _is_scattered(body: Compute, read: Read, variable: str) -> bool:
-    """Is an index made of data that depends on the variable?"""
+    """Return True if an index is made of data that depends on the variable."""
     return any(body.index(each).affine is None and body.depends(each, variable) for each in read.indices)
 
 
 def rows_at_a_time(body: Compute, dtype: DType) -> int:
-    """How many lines, of neighbouring positions of the variable before, take part in the same loops.
+    """Return the number of lines, of neighbouring positions of the variable before, that take part in the same loops.
 
     Each sum waits for the one before it, and there are several units that add: lines that have nothing to do with each
     other keep them busy, and share what they read at the same places. Their variables must fit into registers, and the

@@ -1,4 +1,4 @@
-"""What compute.c.j2 prints: loops, statements and lanes, and what kernels have besides."""
+"""The nodes that compute.c.j2 prints: loops, statements and lanes, and the facts of kernels."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ..expressions import Variable
 
 _MOST_IN_FULL, _MOST_IN_PART = 60, 150
-"""How many statements a kernel has at most for which there are copies of the text for all numbers of lanes, and one for
-the lanes of long lines that are inside. Compilers take in the order of a second for a thousand statements."""
+"""The largest numbers of statements of a kernel for which there are copies of the text for all numbers of lanes, and
+one for the lanes of long lines that are inside. Compilers take in the order of a second for a thousand statements."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Kernel:
     """The step in memory, a number of the call, for which the small values have loops of their own."""
     phases: str | None
     rows: int
-    """How many lines are computed at a time, where there are so many inside."""
+    """The number of lines that are computed at a time, where there are so many inside."""
     row: str
     """The variable that these differ by."""
     lanes: str
@@ -147,31 +147,32 @@ class Kernel:
     """The C types of the results."""
     tables: tuple[Numbers, ...]
     in_order: bool
-    """Does an element of a line follow the other?"""
+    """True if an element of a line depends on the one before it."""
     parts: tuple[Kernel, ...] = ()
-    """Those of the stretches of lines, by the truth values of conditions; none: a line is as it stands."""
+    """The kernels of the stretches of lines, by the truth values of conditions; empty: a line is computed as it
+    stands."""
     thresholds: tuple[Threshold, ...] = ()
     bases: tuple[tuple[str, str], ...] = ()
-    """Where stretches begin along which remainders grow, and the divisors."""
+    """The beginnings of stretches along which remainders grow, and the divisors."""
     is_part: bool = False
     seldom: bool = False
-    """Is it called by gradients of gradients alone?"""
+    """True if only gradients of gradients call the kernel."""
 
     @property
     def copies(self) -> bool:
-        """Is a line as a whole one step? Nothing is kept for each lane."""
+        """True if a line as a whole is one step, so that nothing is kept for each lane."""
         return any(isinstance(each, Copy) for each in self.body)
 
     @property
     def tests_places(self) -> bool:
-        """Are there other statements for lanes that may be outside? They test or compute places in each lane, so that
-        only those positions take them that are outside; otherwise such lanes are left out of the same statements."""
+        """True if there are other statements for lanes that may be outside. They test or compute places in each lane,
+        so that only positions that are outside take them; otherwise such lanes are left out of the same statements."""
         return any(each.checked_before is not None for each in _lanes_of(self.body))
 
     @property
     def inlined(self) -> str:
-        """Where the text of the kernel is compiled with the number of lanes known: `everywhere`, which is several
-        times, for long `lines` that are inside, or `nowhere`, so that it is compiled once."""
+        """The places where the text of the kernel is compiled with the number of lanes known: `everywhere`, which is
+        several times, for long `lines` that are inside, or `nowhere`, so that it is compiled once."""
         count = _statements(self.body)
         if count * (2 if self.cuts else 1) <= _MOST_IN_FULL and not self.seldom:
             return "everywhere"
@@ -179,7 +180,7 @@ class Kernel:
 
     @property
     def splits(self) -> bool:
-        """May threads share one line?"""
+        """True if threads may share one line."""
         return self.phases is None and not self.copies and not self.in_order
 
 
@@ -204,7 +205,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Shared:
-    """What the kernels of all dtypes have in common."""
+    """The parts that the kernels of all dtypes have in common."""
 
     tensors: tuple[Tensor, ...]
     outer: tuple[tuple[str, int], ...]
@@ -215,10 +216,10 @@ class Shared:
     tables: tuple[tuple[str, tuple[int, ...]], ...]
     """Tables of numbers, by name with their sizes."""
     small: int
-    """How many elements of each result stand side by side at one position of the variables."""
+    """The number of elements of each result that stand side by side at one position of the variables."""
     sequence: int = 0
-    """How many of the outer variables, from the last on, have positions that are computed in order,"""
+    """The number of outer variables, from the last on, whose positions are computed in order."""
     descending: bool = False
-    """from the last to the first."""
+    """True if these are computed from the last position to the first."""
     bases: tuple[str, ...] = ()
-    """What is the same in a stretch of a line."""
+    """The expressions that are constant in a stretch of a line."""

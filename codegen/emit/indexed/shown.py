@@ -25,7 +25,7 @@ _START = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any":
 _JOINED = {"sum": "{0} + ({1})", "prod": "{0} * ({1})", "max": "maximum({0}, {1})", "min": "minimum({0}, {1})",
            "any": "{0} || ({1})", "all": "{0} && ({1})"}  # fmt: skip
 _FRONT = "..."
-"""What stands for the dimensions in front, also where kernels have an index of them."""
+"""The text that stands for the dimensions in front, also where kernels have an index of them."""
 
 
 def nest(operator: Operator, body: Compute, dtype: DType) -> list[str]:

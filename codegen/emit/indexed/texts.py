@@ -105,7 +105,8 @@ class Texts:
         return self._emit(tree, INT64, f"{name}_", position=True, print_tree=emit_index)
 
     def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
-        """Where the element of the first lane stands, and the step from lane to lane; None: all read the same."""
+        """Return the offset of the first lane's element, and the step from lane to lane; None: all lanes read the same
+        element."""
         offsets, steps = [], []
         for dim, each in enumerate(indices):
             if dim in places:
@@ -130,7 +131,8 @@ class Texts:
         return text if self.lane.step == "1" else f"{text} * {self.lane.step}" if text != "1" else self.lane.step
 
     def _is_uneven(self, index: Index) -> bool:
-        """Has the index no step from lane to lane, as it is divided by another number than that of the phases?"""
+        """Return True if the index has no constant step from lane to lane, as it is divided by another number than the
+        phases."""
         return self.lane is not None and index.divisor not in (ONE, self.phases) and index.uses(self.lane.name)
 
     def _affine(self, index: Index) -> str:
@@ -234,7 +236,7 @@ def _renamed(text: str, prefix: str, count: int) -> str:
 
 
 def _is_remainder(tree: Expr, divisor: Expr, name: str) -> bool:
-    """Does a condition depend on a variable through its remainder alone?"""
+    """Return True if a condition depends on a variable through its remainder alone."""
     if not isinstance(tree, Apply) or name not in names(tree):
         return True
     if tree.function == "remainder" and tree.args[1] == divisor:

@@ -51,10 +51,10 @@ class Function:
     result: DType | None = None
     """The type of the result, where the rule is TYPED."""
     gives: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """By dtype of the operand that of the result, where it is another; without a definition for others the function is
-    defined for these alone."""
+    """The dtype of the result by that of the operand, where they differ; without a definition for others the function
+    is defined for these alone."""
     meaning: str | None = None
-    """What it is, in words, unless the documentation of an operator or the definition says it."""
+    """The function's description, unless the documentation of an operator or the definition says it."""
 
     # ---- how it is written
     symbol: str | None = None
@@ -75,7 +75,7 @@ class Function:
     may_fail: bool = False
     """True if the helper may report an error at run time, such as a division by zero."""
     native: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """By dtype: the function of the core's headers that is used instead of the library's or of the definition."""
+    """The function of the core's headers that is used instead of the library's or of the definition, by dtype."""
     numpy: str | Callable[..., Any] | None = None
     """Its name in NumPy if that differs, or a function of arrays."""
     scipy: str | None = None

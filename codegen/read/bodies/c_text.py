@@ -39,8 +39,8 @@ def _brackets(text: str) -> Iterator[tuple[int, str]]:
 
 
 def name_reason(name: str) -> str | None:
-    """Why nothing that C of an entry uses can have this name; None when it can. Macros can be replaced, and functions
-    hidden, but not what the text around the C is made of."""
+    """Return why nothing that C of an entry uses can have this name, or None if it can. Macros can be replaced, and
+    functions hidden, but not what the text around the C is made of."""
     if name in _KEYWORDS or re.fullmatch(r"_[A-Z_].*", name):
         return "means something else in C"
     if name.endswith("_t") or name.startswith(("ow_", "OW_")):

@@ -62,7 +62,7 @@ class Reader(Variables):
         return replace(body, with_names=with_names)
 
     def _parts(self, results: tuple[Result, ...]) -> tuple[Result, ...] | None:
-        """What loops compute of the results: these themselves. None: there is a mistake."""
+        """Return what loops compute of the results: these themselves. None: there is a mistake."""
         return results
 
     def _body(

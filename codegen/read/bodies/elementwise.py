@@ -49,7 +49,7 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
 
 
 def _dtypes(entry: Entry, parts: MappingNode | None) -> tuple[tuple[DType | None, ...], Mapping[str, DType]]:
-    """Those of results, and of inputs, that do not follow from promotion: `dtype: {self: uint8}`."""
+    """Return the dtypes of results, and of inputs, that do not follow from promotion: `dtype: {self: uint8}`."""
     results = [result.name or "" for result in entry.schema.returns] or [""]
     if parts is None:
         return (None,) * len(results), {}

@@ -30,7 +30,7 @@ _SEQUENTIAL = "sequential"
 
 
 def is_folding(fields: Fields, key: str) -> bool:
-    """Is it a reduction or a scan of this kind?"""
+    """Return True if the body is a reduction or a scan of this kind."""
     node = fields.node.get(key) if key in _KEYS else None
     return isinstance(node, Mapping) and ("state" in node or "order" in node)
 

@@ -1,4 +1,4 @@
-"""What must hold of a body `compute` that could be read: its indices, bounds and earlier elements."""
+"""Checks of a body `compute` that could be read: its indices, bounds and earlier elements."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _check_random(entry: Entry, body: Compute) -> None:
 
 
 def _check_bounds(entry: Entry, body: Compute) -> None:
-    """What bounds are made of is known where their loop begins."""
+    """Check that the values in bounds are known where their loop begins."""
     for bounds in body.ranges.values():
         for _, atom in within(body.atoms, bounds.first, bounds.stop):
             what = f"a bound of the range of '{bounds.name}'"
@@ -143,7 +143,7 @@ def _check_inside(entry: Entry, body: Compute) -> None:
 
 
 def _check_skipping(entry: Entry, body: Compute) -> None:
-    """What is left out is a term of a reduction."""
+    """Check that elements which are left out are terms of a reduction."""
     for read in read_for(body.atoms, *(each.tree for each in body.results)):
         is_inside = all(body.is_inside(read, dim) for dim in range(len(read.indices)))
         if body.outside.get(read.tensor) is Border.SKIP and not is_inside:
@@ -153,7 +153,7 @@ def _check_skipping(entry: Entry, body: Compute) -> None:
 
 
 def _check_table(entry: Entry, body: Compute, read: Read, dim: int, reported: set[Span]) -> None:
-    """What is known of an index of a table must not be outside of it."""
+    """Check that an index of a table is not outside of it, as far as its values are known."""
     table, ends, span = body.tables[read.tensor], body.ends(read.indices[dim]), _place(body, read.span)
     known = ends is not None and read.tensor not in body.outside
     if known and span not in reported:

@@ -24,7 +24,7 @@ from ..reserved import argument_reason
 from . import tables
 
 _MAX_PARTS = 200_000
-"""Of an expression in which names of `let` are written out; a random number has 12,000."""
+"""The largest number of parts of an expression with names of `let` written out; a random number has 12,000."""
 WORD = re.compile(r"\w+")
 _RANGE = re.compile(r"\bfor\s+(\w+)\s+in\b")
 INDEXED = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
@@ -32,7 +32,7 @@ INDEXED = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
 
 
 class Names:
-    """What expressions may use, and how they are read."""
+    """The names that expressions may use, and the reader of expressions."""
 
     def __init__(self, entry: Entry, node: MappingNode) -> None:
         self.entry = entry
@@ -70,7 +70,7 @@ class Names:
         self.later: Mapping[str, str] = {}
         """The names of `let` that are not known yet, and why."""
         self.dtypes: Mapping[str, DType] = {}
-        """Those that the entry tells of inputs and results."""
+        """The dtypes that the entry states of inputs and results."""
         self.broken: set[str] = set()
         self.used: set[str] = set()
         """Arguments that the body uses."""
@@ -220,7 +220,7 @@ class Names:
         return uniform_name(geometry, self.uniforms)
 
     def _check_lists(self, results: Iterable[Result], within: Iterable[Expr]) -> None:
-        """What is left of lists is no integer of the whole call."""
+        """Check that results use no list as a whole, which is no integer of the call."""
         source = next(iter(results)).source
         for name in (each for tree in (*(each.tree for each in results), *within) for each in _named(tree)):
             if name.name in self.scope:

@@ -29,13 +29,13 @@ _FOREIGN_RULES = {
     **dict.fromkeys(("ignore", "drop", "none"), "skip"),
     "raise": "error",
 }
-"""What borders are called elsewhere."""
+"""Names of borders in other libraries."""
 _MEANT_RULES = {
     "symmetric": "'reflect' leaves the border itself out; with it an index i is i if i >= 0 else -1 - i",
     "same": "0, nearest or another rule; how many positions there are says 'size'",
     "valid": "no rule: 'size' has as many positions as lie inside",
 }
-"""What is written in place of words for borders that have no rule of their own."""
+"""Texts to write in place of words for borders that have no rule of their own."""
 _Numbered = Mapping[tuple[int, ...], Scalar]
 """The keys of a result by the numbers that stand behind its variables."""
 _PLACE = "_k{}"

@@ -56,7 +56,7 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
 
 
 def _numbers(entry: Entry) -> Mapping[str, str]:
-    """By tensor argument, the name of the parameter that is a number instead."""
+    """Return by tensor argument the name of the parameter that is a number instead."""
     node = entry.routine.get("numbers")
     tensors = [argument.name for argument in entry.tensors[1:]]
     names = {}

@@ -19,7 +19,7 @@ _EXAMPLE = "iterate: {state: {z: 0}, times: limit, next: {z: z * z + self}}"
 
 
 class Names(Protocol):
-    """What the expressions of a loop are read with."""
+    """The names and the reader of the expressions of a loop."""
 
     @property
     def known(self) -> Collection[str]:
@@ -29,7 +29,7 @@ class Names(Protocol):
     def declare(self, state: Iterable[str]) -> None: ...
     def expression(self, text: Scalar) -> Expression | None: ...
     def nested(self, owner: Mapping) -> Names:
-        """Those with the names of the `let` of the loop."""
+        """Return the names together with those of the `let` of the loop."""
 
     def report_unused(self) -> None: ...
 

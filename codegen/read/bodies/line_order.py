@@ -20,7 +20,7 @@ _COUNT = "count"
 
 
 class Order:
-    """What the expressions of a fold say of the order of its lines."""
+    """The order of the lines of a fold, and the names for it in the fold's expressions."""
 
     def __init__(self, entry: Entry, node: MappingNode, state: Iterable[str]) -> None:
         self.entry = entry

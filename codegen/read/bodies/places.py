@@ -46,7 +46,7 @@ def _has_places(key: Scalar, value: object) -> bool:
 
 @dataclass(frozen=True)
 class _Index:
-    """What stands between the commas of a result's key."""
+    """An index between the commas of a result's key."""
 
     text: Scalar
     variable: str | None
@@ -159,7 +159,7 @@ class PlacesReader(Reader):
         yield from (each.id for each in sorted(found, key=lambda each: (each.lineno, each.col_offset)))
 
     def _row(self, indices: tuple[_Index, ...]) -> int:
-        """How many of the last indices are variables that no other one depends on."""
+        """Return the number of last indices that are variables that no other index depends on."""
         row = 0
         while row < len(indices) and indices[len(indices) - 1 - row].variable is not None:
             variable, others = indices[len(indices) - 1 - row].variable, indices[: len(indices) - 1 - row]
@@ -285,7 +285,7 @@ class PlacesReader(Reader):
         return None if text is None else self.geometry(text, INT64)
 
     def _rule_of(self, name: str) -> Border:
-        """What a place outside of the result means."""
+        """Return the rule for a place outside of the result."""
         text = self._rule_text(name)
         words = {each.value: each for each in Border}
         if text is not None and text.value not in words and isinstance(self.node.get("outside"), MappingNode):

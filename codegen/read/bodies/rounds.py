@@ -38,7 +38,7 @@ class RoundsReader(Reader):
         self.terms: dict[Expr, str] = {}
         """The tensors of the loop, by what they are."""
         self.integers: dict[str, str] = {}
-        """What integers of the call are called in the loop."""
+        """The names of the call's integers within the loop."""
         self.taken = {each.name for each in entry.schema.arguments}
 
     def _read(self) -> Compute | None:
@@ -197,4 +197,4 @@ class _Names:
         return self
 
     def report_unused(self) -> None:
-        """That is told of all names of the body at once."""
+        """Do nothing: unused names are reported for the whole body at once."""

@@ -46,7 +46,7 @@ class Lifted:
     def __init__(self, entry: Entry, is_element: Callable[[Expr], bool], taken: Container[str]) -> None:
         self.entry = entry
         self.is_element = is_element
-        """Does an expression have a value for each element?"""
+        """True if the expression has a value for each element."""
         self.taken = taken
         self.found: dict[tuple[Expr, Expr], Taken] = {}
         fractions = [each.name for each in entry.scalars if not each.is_integral]

@@ -93,7 +93,7 @@ class _Reader:
         return name in (*self.known, *self.of_elements, *(node.keys if isinstance(node, Mapping) else ()))
 
     def uses_order(self, trees: list[Expr]) -> bool:
-        """Is there more than values of rows?"""
+        """Return True if expressions use more than values of rows."""
         used = frozenset[str]().union(*map(names, trees))
         return any(not isinstance(step, Let) for step in self.steps) or not used.isdisjoint(self.positions)
 

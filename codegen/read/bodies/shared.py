@@ -76,7 +76,7 @@ class Locals:
 
     @property
     def trees(self) -> dict[str, Expr]:
-        """What the names stand for."""
+        """The expressions that the names stand for."""
         return {name: each.tree for name, each in self.given.items()}
 
     def parsed(self, text: Scalar) -> Expression | None:
@@ -94,7 +94,7 @@ class Locals:
         self.known += names
 
     def nested(self, owner: Mapping) -> Locals:
-        """Those of a part of the entry, which knows these as well."""
+        """Return the names of a part of the entry, which knows these as well."""
         return Locals(self.fields, owner, self.known, self.refused, self)
 
     def report_unused(self) -> None:
@@ -162,7 +162,7 @@ def conditions(entry: Entry, trees: list[Expr]) -> abc.Mapping[str, DType]:
 
 
 def only_conditions(tensors: Iterable[str], trees: list[Expr]) -> abc.Mapping[str, DType]:
-    """Those of the tensors that the expressions use only as conditions."""
+    """Return the tensors that the expressions use only as conditions, each with dtype bool."""
     used = {name: [tree for tree in trees if name in names(tree)] for name in tensors}
     return MappingProxyType(
         {name: BOOL for name, where in used.items() if where and all(name in _chosen_by(tree) for tree in where)}
