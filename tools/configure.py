@@ -1,4 +1,4 @@
-"""What meson asks while it configures: which files exist, what codegen wrote, where OpenBLAS is.
+"""Answers to meson's questions while it configures: which files exist, what codegen wrote, where OpenBLAS is.
 
 Reads the source tree (MESON_SOURCE_ROOT, which meson sets) and prints one answer a line.
 

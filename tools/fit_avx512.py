@@ -75,7 +75,8 @@ def erfcx(y: mp.mpf) -> mp.mpf:
 
 
 def reciprocals() -> list[mp.mpf]:
-    """Of numbers of [0.75, 1.5) whose significand begins with the bits of the index; exactly 1 on either side of 1."""
+    """Return the reciprocals of numbers of [0.75, 1.5) whose significand begins with the bits of the index; exactly 1
+    on either side of 1."""
     found = []
     for k in range(INTERVALS):
         middle = (1 + (k + mp.mpf(1) / 2) / INTERVALS) / (2 if k >= INTERVALS // 2 else 1)

@@ -158,7 +158,7 @@ POLYNOMIALS: dict[str, tuple[Callable[[mp.mpf], mp.mpf], int, int]] = {
     "y1_near": (regular_y1, -1, 16),
     "lgamma_near": (lgamma_near, -1, 26),
 }
-"""Where the interval begins that ends at 1, and how many coefficients there are. A name with `f` before the underscore
+"""The beginnings of the intervals that end at 1, and the numbers of coefficients. A name with `f` before the underscore
 is one of single precision."""
 
 TEMME_ORDERS = 7
