@@ -187,7 +187,7 @@ def _listed(tensors: Any) -> Sequence[Any]:
 
 
 def _inputs(inputs: Any, function: str) -> Sequence[Any]:
-    """What is differentiated by: the tensors and edges, or those of a dict."""
+    """Return the tensors and edges to differentiate by, or those of a dict."""
     if isinstance(inputs, Mapping) and type(inputs) is not dict:
         raise TypeError(
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types "
@@ -217,7 +217,8 @@ def _given(outputs: Sequence[Any], grads: Any) -> Sequence[Any]:
 
 
 def _described(index: int, output: Any) -> Any:
-    """What knows the shape, dtype and device of an output: the tensor, or what the edge's node remembers of it."""
+    """Return an object with the shape, dtype and device of an output: the tensor, or what the edge's node remembers of
+    it."""
     if isinstance(output, GradientEdge):
         return output_of(output)
     if not isinstance(output, handles.Tensor):

@@ -165,7 +165,7 @@ class _Settings(threading.local):
 
 
 settings = _Settings()
-"""What the thread was told about its backward passes."""
+"""The settings of the thread for its backward passes."""
 
 
 class _Setting(_Mode):

@@ -1,4 +1,4 @@
-"""What hooks return in the place of gradients."""
+"""Checks of what hooks return in place of gradients."""
 
 from __future__ import annotations
 

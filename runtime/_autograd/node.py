@@ -32,7 +32,7 @@ RELEASED = (
 
 
 class InputMetadata(NamedTuple):
-    """What is known of an output of a node, which is an input of the backward pass."""
+    """The metadata of an output of a node, which is an input of the backward pass."""
 
     shape: list[int]
     dtype: Any
@@ -177,7 +177,7 @@ class Node(NodeBase):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is noted of the node, by users and by anomaly detection (the traceback of the call)."""
+        """A dict of facts about the node, set by users and by anomaly detection (the traceback of the call)."""
         try:
             return self._metadata
         except AttributeError:
@@ -276,7 +276,7 @@ class _Conjugating(Node):
 
 
 def described(meta: tuple[Any, int, int] | None) -> InputMetadata:
-    """What a node remembers of an output, None of one that has no gradient."""
+    """Return what a node remembers of an output; `meta` is None for an output that has no gradient."""
     if meta is None:
         return InputMetadata([], None, CPU)
     shape, code, device = meta

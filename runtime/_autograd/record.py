@@ -96,7 +96,7 @@ def _kind(number: int) -> type[Node] | None:
 
 
 def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | int | None]:
-    """What the core needs in order to do the same for results of calls that it runs itself
+    """Return the plan by which the core records results of calls that it runs itself
     (core/python/autograd_record.c)."""
     kind = _kind(number)
     if kind is None:

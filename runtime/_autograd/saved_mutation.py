@@ -36,7 +36,7 @@ def increment_version(tensor: Any) -> None:
 
 
 class _Saved:
-    """What a node keeps in the place of a saved tensor."""
+    """The object that a node keeps in place of a saved tensor."""
 
     __slots__ = ("__weakref__",)
 
@@ -53,7 +53,7 @@ class MutationContext:
         self.cloned: WeakKeyDictionary[_Saved, Any] = WeakKeyDictionary()
         self.original: WeakKeyDictionary[_Saved, Any] = WeakKeyDictionary()
         self._by_memory: dict[int, WeakValueDictionary[Any, _Saved]] = {}
-        """Of each memory what was saved since it was last written to: by sizes, strides and the like."""
+        """The tensors of each memory that were saved since it was last written to, by sizes, strides and the like."""
 
     def save(self, tensor: Any) -> _Saved:
         """Return what stands for the tensor; the same for one of the same elements."""

@@ -263,7 +263,7 @@ class InplaceFunction(Function):
 
 
 def _meta(result: Any) -> Any:
-    """What gradients of an output are; None where it is no tensor, and has none."""
+    """Return the shape, dtype and device of an output, which are its gradients' too; None where it is no tensor."""
     return meta(result) if isinstance(result, handles.Tensor) else None
 
 
@@ -272,7 +272,7 @@ def _is_among(tensor: Any, others: Sequence[Any]) -> bool:
 
 
 def _results(node: FunctionNode, inputs: tuple[Any, ...], given: Sequence[Any], is_recorded: bool) -> list[Any]:
-    """What forward has made as outputs of the node; where nothing is recorded, without a history."""
+    """Return the results of forward as outputs of the node; where nothing is recorded, without a history."""
     outputs = [each for each in given if is_recorded and _is_differentiable(node, each)]
     results = [_result(node, inputs, n, each, len(given), _is_among(each, outputs)) for n, each in enumerate(given)]
     if not all(_is_among(each, given) for each in node.dirty):

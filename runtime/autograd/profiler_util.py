@@ -1,4 +1,4 @@
-"""What a profiler has measured: events, their averages by name, and the table of them."""
+"""The measurements of a profiler: events, their averages by name, and the table of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Interval:
 
 
 class _Measured:
-    """What events and averages have in common."""
+    """The properties that events and averages share."""
 
     key: str | None
     count: int
@@ -298,7 +298,7 @@ class EventList(list[Any]):
 
 
 def events_of(recorder: Recorder, *, profile_memory: bool, with_flops: bool = False) -> EventList:
-    """What a recorder that was stopped has recorded."""
+    """Return the events of a recorder that was stopped."""
     thread = recorder.thread
     numbers = {id(span): number for number, span in enumerate(recorder.spans)}
     events = [FunctionEvent(number, span, recorder.started, thread) for number, span in enumerate(recorder.spans)]
@@ -311,7 +311,7 @@ def events_of(recorder: Recorder, *, profile_memory: bool, with_flops: bool = Fa
 
 
 def _lines_of_forward_calls(events: Sequence[FunctionEvent]) -> None:
-    """What a node of a backward pass does was written where its forward call was."""
+    """Give the events of a backward node the lines of the program where its forward call was."""
     forward: dict[int, list[str]] = {}
     for event in events:
         node = _node_around(event)
