@@ -1,4 +1,4 @@
-"""What pickles of tensors name: a path that stays when the code behind it moves."""
+"""Functions that pickles of tensors name, at a path that stays when the code behind it moves."""
 
 from ._representations.sparse.pickling import _rebuild_sparse_tensor as _rebuild_sparse_tensor
 from ._tensor.conversion_methods import _rebuild_tensor as _rebuild_tensor

@@ -142,12 +142,13 @@ class check_sparse_tensor_invariants:  # noqa: N801 (PyTorch's name)
 
     @staticmethod
     def enable() -> None:
-        """Have constructors check from now on."""
+        """Make constructors check the invariants from now on."""
         invariants.set_enabled(True)
 
     @staticmethod
     def disable() -> None:
-        """Have constructors check no longer, unless they are told to. Operators check the indices that they use."""
+        """Make constructors check the invariants only where they are told to. Operators check the indices that they
+        use."""
         invariants.set_enabled(False)
 
     def __enter__(self) -> None:

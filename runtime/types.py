@@ -15,11 +15,11 @@ from ._tensor.storage import TypedStorage, UntypedStorage
 __all__ = ["Device", "FileLike", "Number", "Storage"]
 
 Number: TypeAlias = builtins.int | builtins.float | builtins.bool
-"""What `Tensor.item` returns of a real tensor."""
+"""The types of `Tensor.item`'s result for a real tensor."""
 Device: TypeAlias = _device_class | builtins.str | builtins.int | None
-"""What stands for a device."""
+"""The types that stand for a device."""
 FileLike: TypeAlias = builtins.str | os.PathLike[builtins.str] | IO[builtins.bytes]
-"""What `save` and `load` take as a file."""
+"""The types that `save` and `load` take as a file."""
 Storage: TypeAlias = TypedStorage | UntypedStorage
 
 # Older names, of which torch's own annotations are made.

@@ -55,8 +55,8 @@ def as_array(value: Any) -> NDArray[Any]:
 
 
 class _Described:
-    """What has the `__array_interface__` that another object had once. Asked again it may have another one: images
-    copy their elements for it."""
+    """An object with the `__array_interface__` that another object had once. Asked again it may have another one:
+    images copy their elements for it."""
 
     def __init__(self, owner: Any, interface: Any) -> None:
         self.owner = owner

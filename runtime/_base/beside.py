@@ -19,7 +19,7 @@ __all__ = ["import_beside"]
 
 _PACKAGE = __name__.partition(".")[0]
 _BESIDE = {"einops._backends": f"{_PACKAGE}.utils.einops_backend"}
-"""By the module of the other library."""
+"""The module to import beside a module of another library, by the latter's name."""
 
 
 class _Finder:

@@ -17,11 +17,11 @@ __all__ = [
 
 _WORDS = {"default": 0, "warn": 1, "error": 2}
 _mode = 0
-"""As `get_deterministic_debug_mode` gives it."""
+"""The mode, as `get_deterministic_debug_mode` returns it."""
 _warn_only = False
-"""As it was asked for, which says nothing while the mode is 0."""
+"""True if the caller asked for warnings alone, which says nothing while the mode is 0."""
 _fills = True
-"""Is new memory filled while the mode is not 0?"""
+"""True if new memory is filled while the mode is not 0."""
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -72,7 +72,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Do the same as `use_deterministic_algorithms` by one number, or by its name.
+    """Set the same mode as `use_deterministic_algorithms`, by one number or by its name.
 
     Args:
         debug_mode (int or str): 0 or `default`, 1 or `warn` (only warn), 2 or `error`.

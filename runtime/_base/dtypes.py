@@ -61,7 +61,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
     cpp_name: str
     """The type of torch's elements, which messages about numbers have that do not fit."""
     limits: Limits | None
-    """Of floating dtypes: bits of the significand, lowest and largest number, smallest normal one."""
+    """The limits of floating dtypes: bits of the significand, lowest and largest number, smallest normal one."""
     promotes: bool
     """False: it combines with no other dtype, and few operators take it."""
     typecode: str | None
@@ -233,7 +233,7 @@ QUANTIZED: dict[str, dtype] = {
         ("quint2x4", None, "QUInt2x4"),
     )
 }
-"""Those of quantized tensors, by name."""
+"""The dtypes of quantized tensors, by name."""
 
 qint8, quint8, qint32, quint4x2, quint2x4 = QUANTIZED.values()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from .._handle import KEYS
 
 KEY_BITS = {name.lower(): 1 << index for index, name in enumerate(KEYS)}
-"""By name: those of the core's table (core/tensor/tensor.h), then those that programs add."""
+"""The bits of dispatch keys by name: those of the core's table (core/tensor/tensor.h), then those that programs add."""
 
 _FIRST_ADDED, _FIRST_OF_DEVICES = 16, 24
 DEVICE_KEYS = {kind: 1 << bit for kind, bit in enumerate(range(_FIRST_OF_DEVICES, 32), start=2)}
-"""By the number of a kind of device that is registered."""
+"""The dispatch keys of devices, by the number of a kind of device that is registered."""
 
 
 def new_key(name: str) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["load"]
 
 _PROGRAMS = frozenset({"__main__", "_harness", "_torch_of_children", "_weave", "as_torch", "codegen", "demo", "weave"})
-"""What no call of an operator imports: commands and what they are made of."""
+"""Modules that no call of an operator imports: commands and their parts."""
 
 _importing = threading.RLock()
 _imported_all = False

@@ -1,4 +1,4 @@
-"""Which dtype an operation on several has: the core's rules of promotion, asked from Python."""
+"""The dtype of an operation on several: the core's rules of promotion, for Python."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ __all__ = ["CONTAINERS", "LEAF", "Container", "Structure", "container_of", "flat
 
 
 class Container(NamedTuple):
-    """How values of a class are taken apart and made again."""
+    """The functions that take values of a class apart and make them again."""
 
     flatten: Callable[[Any], tuple[Iterable[Any], Any]]
     """The values in a container, and its context: what else is needed to make it."""
@@ -43,7 +43,8 @@ _NAMED_TUPLE = Container(lambda value: (list(value), type(value)), lambda values
 
 
 def container_of(kind: type) -> Container | None:
-    """How values of this class are taken apart; None where it is no container. All named tuples are such."""
+    """Return how values of this class are taken apart, or None if it is no container. All named tuples are
+    containers."""
     found = CONTAINERS.get(kind)
     is_named = found is None and issubclass(kind, tuple) and hasattr(kind, "_fields")
     return _NAMED_TUPLE if is_named else found

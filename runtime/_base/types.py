@@ -112,7 +112,7 @@ class memory_format(_Constant):  # noqa: N801 (PyTorch's name)
     def __init__(self, name: str, order: int) -> None:
         super().__init__(name)
         self.order = order
-        """As the core numbers it (ow_order): 0 keeps the order of the input, 1 is C order."""
+        """The core's number (ow_order): 0 keeps the order of the input, 1 is C order."""
 
 
 _layout = layout
@@ -130,7 +130,7 @@ channels_last_3d = memory_format("channels_last_3d", 3)
 
 
 class qscheme(_Constant):  # noqa: N801 (PyTorch's name)
-    """How a quantized tensor is quantized."""
+    """The scheme by which a tensor is quantized."""
 
     __slots__ = ()
     __module__ = "opweave"
@@ -148,13 +148,13 @@ QSCHEMES = {
     "per_channel_symmetric": per_channel_symmetric,
     "per_channel_affine_float_qparams": per_channel_affine_float_qparams,
 }
-"""By name."""
+"""The memory formats, by name."""
 
 
 FORMATS = (contiguous_format, channels_last, channels_last_3d)
 """The memory formats that determine strides, the usual one first."""
 CHANNELS_LAST = {each.order: each for each in (channels_last, channels_last_3d)}
-"""By ow_order."""
+"""The formats with the channels last, by ow_order."""
 
 
 def memory_order(function: str, value: Any) -> int:

@@ -224,7 +224,7 @@ def _check_lent(tensor: Any) -> None:
 
 
 def _reduced(tensor: Any) -> tuple[Any, ...]:
-    """What makes the same tensor, but for names of dimensions."""
+    """Return what makes the same tensor, but for names of dimensions."""
     if tensor.is_conj():
         return _reduced(tensor.resolve_conj())
     # Tensors that share memory have one Storage object, so they share it again when they are restored together.

@@ -168,7 +168,7 @@ class AutogradMethods:
         return node.hooks is not None and number in node.hooks.retains
 
     def retain_grad(self: Any) -> None:
-        """Have `backward` keep the gradient of this tensor, which is no leaf, in `grad`.
+        """Make `backward` keep the gradient of this tensor, which is no leaf, in `grad`.
 
         Raises RuntimeError if the tensor does not require a gradient.
         """

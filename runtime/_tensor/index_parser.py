@@ -24,9 +24,9 @@ _INDEX_DTYPES = tuple(EXPORTS[name] for name in ("int64", "int32", "bool", "uint
 
 
 Steps: TypeAlias = tuple[list[tuple[Any, ...]], list[Any], bool]
-"""What an index does: the views one after the other, `("select", dim, index)`, `("slice", dim, start, length, step)` or
-`("unsqueeze", dim)`; then the tensors that index the dimensions that are left, from the first on, where None leaves one
-whole; and whether the index is a bool."""
+"""The steps of an index: the views one after the other, `("select", dim, index)`, `("slice", dim, start, length, step)`
+or `("unsqueeze", dim)`; then the tensors that index the dimensions that are left, from the first on, where None leaves
+one whole; and whether the index is a bool."""
 
 
 def parse(handle: float, index: Any) -> Steps:

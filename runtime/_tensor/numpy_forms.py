@@ -22,7 +22,8 @@ def _transpose(*args: Any, **named: Any) -> Any:
 
 
 def _extremum(function: Any, *args: Any, **named: Any) -> Any:
-    """What `np.max(t, axis=...)` asks the method for, by names that torch refuses together: the values alone."""
+    """Return the values alone, which `np.max(t, axis=...)` asks the method for, by names that torch refuses
+    together."""
     if len(args) != 1 or not {"axis", "out"} <= named.keys() <= {"axis", "out", "keepdims"}:
         return NotImplemented
     axis = named["axis"]

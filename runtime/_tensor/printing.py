@@ -203,7 +203,7 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
 
 
 def history_suffixes(t: Printable) -> list[str]:
-    """Those that tell of gradients and of names."""
+    """Return the suffixes of a printed tensor about its gradient and its names."""
     try:
         grad_fn = getattr(t, "grad_fn", None)
         name = None if grad_fn is None else type(grad_fn).__name__

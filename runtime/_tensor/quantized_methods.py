@@ -28,7 +28,8 @@ def as_quantized(same: Any, tensor: Any) -> Any:
 
 
 def averaged(tensor: Any, run: Callable[[Any], Any]) -> Any:
-    """What a function that averages or resamples makes of a quantized tensor, with the same scale and zero point."""
+    """Return the result of a function that averages or resamples a quantized tensor, with the same scale and zero
+    point."""
     from .._representations.quantized.tensors import distances, with_distances
 
     tensor.q_scale()  # raises the error of tensors with several
@@ -36,8 +37,8 @@ def averaged(tensor: Any, run: Callable[[Any], Any]) -> Any:
 
 
 def with_integers(tensor: Any, run: Callable[[Any], Any]) -> Any:
-    """What a function makes of the integers of a quantized tensor, as float32, with the same scale and zero point, from
-    which the results are rounded distances."""
+    """Return the result of a function for the integers of a quantized tensor, as float32, with the same scale and zero
+    point, from which the results are rounded distances."""
     from .._base.dtypes import EXPORTS
     from .._representations.quantized.tensors import memory_of, with_distances
 

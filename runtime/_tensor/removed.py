@@ -70,7 +70,7 @@ def _refusing(name: str, text: str) -> Callable[..., NoReturn]:
 
 
 FUNCTIONS = {name: _refusing(name, text) for name, text in (_METHODS | _FUNCTIONS).items()}
-"""By their names."""
+"""The removed functions and methods, by name."""
 
 
 class RemovedMethods:

@@ -41,7 +41,7 @@ class Mapping:
         """The storage of the core, which keeps the mapping."""
         self.name: str | None = None
         self.path: str | None = None
-        """That of the file, where there is one that users have named."""
+        """The path of the file, where there is one that users have named."""
 
     def is_sent(self) -> None:
         """Count a message with the name of the file, which stays until the message has been read."""

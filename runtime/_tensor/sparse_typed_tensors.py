@@ -18,7 +18,7 @@ _PARTS = ("indices", "values", "size")
 
 
 def made_beside(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `tensor.new(*args, **kwargs)` returns. Raises RuntimeError for layouts other than `sparse_coo`."""
+    """Return the result of `tensor.new(*args, **kwargs)`. Raises RuntimeError for layouts other than `sparse_coo`."""
     if tensor.layout is not sparse_coo:
         raise RuntimeError(f"new() makes no tensors of layout {tensor.layout}: call sparse_compressed_tensor()")
     return _made("SparseTensor.new", tensor.dtype, tensor.device, args, kwargs)
@@ -62,4 +62,4 @@ SPARSE_TENSOR_TYPES = {
     for name, kind in TENSOR_TYPES.items()
     if kind.dtype is not EXPORTS["bool"]
 }
-"""By their names."""
+"""The classes by name."""

@@ -343,7 +343,7 @@ STORAGE_TYPES: dict[str, type[TypedStorage]] = {
     )
     for dtype in OF_ELEMENTS.values()
 }
-"""By their names."""
+"""The classes of storages by name."""
 
 globals().update(STORAGE_TYPES)
 QInt8Storage, QUInt8Storage, QInt32Storage = (STORAGE_TYPES[f"{name}Storage"] for name in ("QInt8", "QUInt8", "QInt32"))
@@ -352,7 +352,7 @@ Storage = STORAGE_TYPES["FloatStorage"]
 """The storage type of the default dtype, as in torch."""
 
 TYPE_OF_CODE = dict(zip(OF_ELEMENTS, STORAGE_TYPES.values(), strict=True))
-"""By the number of the dtype of the elements."""
+"""The classes of storages by the number of the dtype of the elements."""
 
 storage_objects.KINDS += [UntypedStorage, *STORAGE_TYPES.values()]
 

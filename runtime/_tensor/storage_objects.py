@@ -45,7 +45,7 @@ def objects_of(address: int) -> list[AnyStorage]:
 
 
 def follow(objects: list[AnyStorage], tensor: Any) -> None:
-    """Has storage objects stand for the memory of a tensor."""
+    """Make storage objects stand for the memory of a tensor."""
     for each in objects:
         del _storages[lib.storage_of(each._elements._h), type(each)]
         each._elements = handles.wrap(lib.storage_tensor(lib.storage_of(tensor._h), each.dtype.code))

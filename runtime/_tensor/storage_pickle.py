@@ -19,7 +19,7 @@ __all__ = ["memory_of", "reduced"]
 
 
 def reduced(storage: AnyStorage, protocol: int) -> tuple[Any, ...]:
-    """What pickles have for a storage."""
+    """Return what a pickle stores for a storage."""
     data: Any
     if not has_values(storage._elements):
         data = len(storage)

@@ -49,7 +49,7 @@ __all__ = ["Tensor"]
 _dtype = lib.element_dtype
 _QUANTIZED = KEY_BITS["quantized"]
 _DESCRIBED = KEY_BITS["named"] | _QUANTIZED
-"""Of tensors that have more to tell than their handles."""
+"""The dispatch keys of tensors that print more than their handles tell."""
 
 
 @adds_methods

@@ -73,13 +73,13 @@ def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype:
 
 
 def invalid_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """What is wrong with arguments of no form."""
+    """Return the message about arguments that fit no form."""
     kinds = ", ".join([*map(type_name, args), *(f"{name}={type_name(value)}" for name, value in kwargs.items())])
     return f"new() received an invalid combination of arguments - got ({kinds})"
 
 
 def is_size(value: Any) -> bool:
-    """Is an argument the size of a dimension? Tensors and arrays of one element can be integers, too."""
+    """Return True if an argument is the size of a dimension. Tensors and arrays of one element can be integers, too."""
     return is_integer(value) and not isinstance(value, handles.Tensor) and interchange.offered(value) is None
 
 
@@ -117,7 +117,7 @@ TENSOR_TYPES = {
     if dtype.method is not None and not dtype.is_complex
     for name in (f"{dtype.scalar_name}Tensor",)
 }
-"""By their names."""
+"""The classes by name."""
 
 
 def set_default_tensor_type(t: Any, /) -> None:
@@ -144,7 +144,7 @@ def set_default_tensor_type(t: Any, /) -> None:
 
 
 def _named(name: str) -> Any:
-    """What a dotted name stands for, where torch's package is this one."""
+    """Return the object of a dotted name, where torch's package is this one."""
     package, *path = name.split(".")
     if len(path) == 2 and path[0] == "cuda" and path[1] in TENSOR_TYPES:
         raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")

@@ -31,7 +31,7 @@ _POLICIES = (None, "strides", "sizes")
 
 
 class WrapperMethods:
-    """How tensors of derived classes are made."""
+    """Methods of class Tensor that make tensors of derived classes."""
 
     __slots__ = ()
 
@@ -144,7 +144,7 @@ def copied(tensor: Any, memo: dict[int, Any]) -> Any:
 
 
 def reduced(tensor: Any) -> tuple[Any, ...]:
-    """What makes the same tensor of its attributes."""
+    """Return what makes the same tensor of its attributes."""
     handle = tensor._h
     geometry = tuple(shape_of(handle)), tuple(strides_of(handle)), lib.storage_offset(handle)
     arguments = (type(tensor), tensor.dtype, *geometry, tensor._wrapper_layout, device_of(tensor), tensor.requires_grad)

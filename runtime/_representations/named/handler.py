@@ -42,7 +42,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 def _decomposed(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    """Of an operator that is made of others, which have rules."""
+    """Return the result of an operator that is made of others, which have rules."""
     if not op.is_decomposable or op.naming is not None:
         raise _refusal(op, out, mode)
     try:

@@ -124,7 +124,7 @@ def check_savable(tensor: Any) -> None:
 
 
 def listed(names: Iterable[str | None]) -> str:
-    """As messages write them: `['N', None]`."""
+    """Return the text of names in messages: `['N', None]`."""
     return str(list(names))
 
 

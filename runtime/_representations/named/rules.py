@@ -1,4 +1,4 @@
-"""Which names the results of an operator have, by the rule that its entry or its family has (codegen/model/naming.py).
+"""The names of the results of an operator, by the rule of its entry or of its family (codegen/model/naming.py).
 
 A rule takes the operator and the arguments of a call and returns the names that its results may have, of which each
 gets those that are as many as its dimensions.
@@ -22,7 +22,7 @@ Rule: TypeAlias = Callable[[Op, Sequence[Any]], list[Names]]
 
 
 def _keeps(op: Op, args: Sequence[Any]) -> list[Names]:
-    """Those of the tensor that the method is called of. What is none the operator refuses."""
+    """Return the names of the tensor whose method is called. Arguments of other kinds the operator refuses."""
     tensor = args[op.target]
     return [names_of(tensor)] if isinstance(tensor, Tensor) else []
 
@@ -48,7 +48,7 @@ def _multiplies(signature: str, op: Op, args: Sequence[Any]) -> list[Names]:
 
 
 def _joins(op: Op, args: Sequence[Any]) -> list[Names]:
-    """Of tensors in a list, which must have as many dimensions."""
+    """Return the names of tensors in a list, which must have equally many dimensions."""
     tensors = tensors_of(args)
     for each in tensors:
         if each.ndim != tensors[0].ndim:
@@ -77,7 +77,7 @@ _WORDS: Mapping[str, Rule | None] = {
     "unify": _unifies,
     "view": _views,
 }
-"""By the word of the declarations (codegen/model/naming.py)."""
+"""The rules by the word of the declarations (codegen/model/naming.py)."""
 
 
 @cache
@@ -89,5 +89,5 @@ def rule_of(op: Op) -> Rule | None:
 
 
 def fitting(candidates: list[Names], result: Any) -> Names | None:
-    """Those of the names that a result has; None: it has none."""
+    """Return those of the names that fit a result, or None if none do."""
     return next((names for names in candidates if isinstance(result, Tensor) and len(names) == result.ndim), None)

@@ -35,4 +35,4 @@ def _resize(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 ANSWERS = {ops.equal.op: _equal, ops.resize_.op: _resize}
-"""By operator: what answers its calls."""
+"""The functions that answer calls of some operators, by operator."""

@@ -21,7 +21,7 @@ from ..._dispatch.ops import ops
 from .names import Names, names_of
 
 _LEAST = 10007
-"""Of the strides: larger than steps within a dimension are likely to be multiples of each other."""
+"""The least of the strides: larger than steps within a dimension are likely to be multiples of each other."""
 
 
 def names_of_view(op: Op, args: Sequence[Any]) -> Names:

@@ -1,4 +1,4 @@
-"""What a quantized tensor stands for and how it is quantized: `dequantize`, `int_repr`, `q_scale` and the like."""
+"""The numbers and the quantizer of a quantized tensor: `dequantize`, `int_repr`, `q_scale` and the like."""
 
 # mypy: disable-error-code="no-any-return"
 # (the layers below class Tensor know none of its methods)
@@ -78,7 +78,7 @@ def q_per_channel_axis(input: TensorType) -> int:
 
 
 def scheme_of(input: Any) -> qscheme:
-    """How a quantized tensor is quantized."""
+    """Return the scheme by which a quantized tensor is quantized."""
     return own_quantizer(check_quantized("qscheme", input)).scheme
 
 

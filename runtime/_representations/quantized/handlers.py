@@ -1,4 +1,4 @@
-"""Who answers calls with quantized tensors: operators of their integers, or of the numbers that these stand for.
+"""Handlers of calls with quantized tensors: operators of their integers, or of the numbers that these stand for.
 
 Views are views of the integers. Of the others rules.py says which compute at all, and how results are quantized; what
 gives no floating numbers, as comparisons, is computed of the numbers. The remaining ones are refused, as in torch: a
@@ -87,8 +87,8 @@ def _replaced(op: Op, args: Sequence[Any], tensor: Any) -> list[Any]:
 
 
 def _of_view(op: Op, args: Sequence[Any], place: int, view: Any) -> Quantizer:
-    """The quantizer of a view by channel: the same view of a tensor that has the number of the channel at every "
-    "place."""
+    """The quantizer of a view by channel: the same view of a tensor that has the number of the channel at every
+    place."""
     tensor = args[op.target]
     quantizer: Any = own_quantizer(tensor)
     if shape_of(view._h) == shape_of(tensor._h) and strides_of(view._h) == strides_of(tensor._h):

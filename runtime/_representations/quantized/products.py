@@ -20,7 +20,7 @@ _FLOAT32, _INT32 = EXPORTS["float32"], EXPORTS["int32"]
 
 
 def computed(function: Any, name: str, scale: float, zero_point: int, *args: Any) -> Any:
-    """What a function gives of the numbers of quantized tensors, quantized by this scale and zero point."""
+    """Return a function's result for the numbers of quantized tensors, quantized by this scale and zero point."""
     first = next((each for each in args if is_quantized(each)), None)
     if first is None:
         raise NotImplementedError(

@@ -37,7 +37,7 @@ class PerTensor:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What makes the same quantizer anew."""
+        """The arguments that make the same quantizer anew."""
         return self.scale, self.zero_point
 
 
@@ -105,8 +105,8 @@ class PerChannel:
     __hash__ = None  # type: ignore[assignment]
 
     def of_channels(self, index: Any, axis: int | None) -> Quantizer:
-        """That of the channels at these positions; `axis` is None where there is one, the dimension of which is "
-        "gone."""
+        """Return the quantizer of the channels at these positions; `axis` is None for one channel, whose dimension is
+        gone."""
         scales, zero_points = self.scales[index], self.zero_points[index]
         if axis is None and not self.is_floating:
             return PerTensor(scales.item(), zero_points.item())
@@ -117,8 +117,8 @@ Quantizer = PerTensor | PerChannel
 
 
 def quantized(quantizer: Quantizer, values: Any, of: Any) -> Any:
-    """The integers nearest to numbers, in the range of the dtype; of two the even one, after the zero point is "
-    "added."""
+    """Return the integers nearest to numbers, in the range of the dtype; ties go to even after the zero point is
+    added."""
     given = quantizer.operands(values)
     return getattr(ops, f"_quantized_{of.memory.name}")(values, given.inverse, given.zero_point)
 

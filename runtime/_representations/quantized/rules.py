@@ -1,4 +1,5 @@
-"""What torch computes of quantized tensors, and how their results are quantized: facts that follow from no declaration.
+"""Rules of torch for quantized tensors: which operators compute, and how their results are quantized. They follow from
+no declaration.
 
 Views, comparisons, and what averages or resamples one tensor (the family `compute`) need no entry.
 """
@@ -44,8 +45,8 @@ MOVED = frozenset(
         "triu",
     ]
 )
-"""Of integers as of the numbers that they stand for: results are elements of the arguments, which scales above zero
-leave in their order. What is written among them is quantized in the same way before."""
+"""The operators that treat integers as the numbers that they stand for: results are elements of the arguments, which
+scales above zero leave in their order. What is written among them is quantized in the same way before."""
 
 KEPT = frozenset(
     [
@@ -76,8 +77,8 @@ AVERAGES = frozenset(["mean", "adaptive_avg_pool1d", "avg_pool1d", "nn_avg_pool2
 
 
 def bounded(name: str, of: dtype) -> PerTensor | None:
-    """The quantizer of results whose range is known: all integers of the dtype for it. None: there is no such "
-    "operator."""
+    """The quantizer of results whose range is known: all integers of the dtype for it. None: there is no such
+    operator."""
     steps = 2.0 ** (8 * of.itemsize)
     if name in ("sigmoid", "hardsigmoid"):
         return PerTensor(1 / steps, of.minimum if of.itemsize == 1 else 0)

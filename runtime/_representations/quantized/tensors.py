@@ -1,4 +1,4 @@
-"""What makes a tensor a quantized one: its dispatch key, and the quantizer among its attributes.
+"""The parts that make a tensor a quantized one: its dispatch key, and the quantizer among its attributes.
 
 Its handle is that of the integers, so views, copies and whatever moves elements is an operator of the integers.
 """
@@ -56,9 +56,8 @@ def quantize(values: Any, quantizer: Quantizer, of: dtype) -> Any:
 
 
 def distances(tensor: Any) -> Any:
-    """How far the integers are from the zero point, as float32. Of these averages are computed, and not of numbers, so
-    that no rounding of a product with the scale decides between two integers.
-    """
+    """Return the distances of the integers from the zero point, as float32. Averages are computed of these, and not of
+    numbers, so that no rounding of a product with the scale decides between two integers."""
     return dequantized(PerTensor(1.0, own_quantizer(tensor).arguments[1]), memory_of(tensor))
 
 
