@@ -39,7 +39,7 @@ class Differentiable(Function):
 
 
 def _within(D: Tensor, U: Tensor, grad_D: Tensor, grad_U: Tensor) -> Tensor:
-    """What is due to changes of the vectors among each other, and to those of the values."""
+    """Return the part of the gradient due to changes of the vectors within their span, and to changes of the values."""
     gaps = D.unsqueeze(-2) - D.unsqueeze(-1)
     same = ops.eye(D.shape[-1], dtype=EXPORTS["bool"], device=D.device)
     turned = (ops.matmul(U.mT, grad_U) / gaps.masked_fill(same, 1)).masked_fill(same, 0)
@@ -47,8 +47,9 @@ def _within(D: Tensor, U: Tensor, grad_D: Tensor, grad_U: Tensor) -> Tensor:
 
 
 def _outside(A: Tensor, D: Tensor, U: Tensor, grad_U: Tensor) -> Tensor:
-    """What is due to changes of the vectors to directions outside of their span: for each of them a system of equations
-    with the matrix less its value there, and with some multiple of the identity within the span."""
+    """Return the part of the gradient due to changes of the vectors to directions outside of their span: for each
+    vector a system of equations with the matrix less its value there, and with some multiple of the identity within the
+    span."""
     span = ops.matmul(U, U.mT)
     rest = ops.eye(A.shape[-1], dtype=A.dtype, device=A.device) - span
     within = span * linalg.matrix_norm(A).unsqueeze(-1).unsqueeze(-1)

@@ -12,7 +12,7 @@ from .memory_formats import channels_back, channels_moved, suggested_format
 from .values import is_narrow, per_dimension
 
 _FAR = 2**62
-"""What is twice as much has more than 64 bits."""
+"""The least size whose double exceeds int64."""
 
 _LEAST_CHANNELS = 16
 """Lines of fewer channels take longer than copies in C order."""
@@ -93,8 +93,8 @@ def transposed_convolution(
 
 
 def _is_product_of_pixels(input: Any, weight: Any, stride: list[int], padding: list[int], groups: int) -> bool:
-    """Is the convolution a product of matrices with a row for each pixel, as it lies in memory? That of halves is none,
-    as their products are rounded before the bias is added."""
+    """Return True if the convolution is a product of matrices with a row for each pixel, as it lies in memory. That of
+    halves is none, as their products are rounded before the bias is added."""
     if groups != 1 or input.itemsize < 4 or weight.numel() != weight.shape[0] * weight.shape[1] or input.has_names():
         return False
     return channels_moved(input)[1] and {1} == {*stride} and not any(padding)
@@ -227,7 +227,7 @@ def _dims(name: str, input: Any, weight: Any, bias: Any) -> int:
 
 
 def _element(dtype: Any) -> str:
-    """How C++ calls the elements of a dtype."""
+    """Return the C++ name of a dtype's elements."""
     name: str = dtype.scalar_name
     if name.startswith("Complex"):
         return f"c10::complex<{name.removeprefix('Complex').lower()}>"

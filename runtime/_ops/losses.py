@@ -1,4 +1,4 @@
-"""What losses of torch.nn.functional share: checks of targets, weights, and the reduction."""
+"""Common parts of the losses of torch.nn.functional: checks of targets, weights, and the reduction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which results of an operator are outputs of the function that users called, for the composites that call it."""
+"""The results of an operator that are outputs of the function that users called, for the composites that call it."""
 
 from __future__ import annotations
 

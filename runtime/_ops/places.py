@@ -89,7 +89,7 @@ def _mean(terms: Any, index: Any, rows: int, empty: float | None) -> Any:
 
 
 def _counts(index: Any, rows: int) -> Any:
-    """How many terms belong to each row, as a column."""
+    """Return the number of terms of each row, as a column."""
     return index.new_zeros(rows).index_add(0, index, ops.ones_like(index)).unsqueeze(1)
 
 
@@ -112,7 +112,7 @@ def _extremum(terms: Any, index: Any, rows: int, empty: float | None, word: str)
 
 
 def _end(dtype: Any, word: str) -> float:
-    """What a reduction of nothing is."""
+    """Return the value of a reduction over no elements."""
     if dtype.is_floating_point:
         return float("-inf" if word == "amax" else "inf")
     limits = iinfo(dtype)

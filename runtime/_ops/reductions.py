@@ -1,4 +1,4 @@
-"""What composites that reduce or scan share: torch's reading of arguments, differences and areas."""
+"""Common parts of composites that reduce or scan: torch's reading of arguments, differences and areas."""
 
 from __future__ import annotations
 

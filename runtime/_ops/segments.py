@@ -24,13 +24,14 @@ _REDUCTIONS = {
 
 
 class Segments:
-    """Which rows of a tensor whose first dimensions are one belong to which segment."""
+    """The assignment of the rows of a tensor to segments; its first dimensions are flattened into one."""
 
     __slots__ = ("lengths", "owners", "rows", "shape")
 
     def __init__(self, shape: list[int], owners: Any, rows: Any, lengths: Any) -> None:
         self.shape = shape
-        """That of the segments: of the dimensions before the one that is reduced, and their number in each."""
+        """The shape of the segments: the dimensions before the one that is reduced, and the number of segments in
+        each."""
         self.owners = owners
         """The segment of each row that belongs to one, counted through all dimensions;"""
         self.rows = rows

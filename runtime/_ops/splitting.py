@@ -1,4 +1,4 @@
-"""Where the parts of a dimension begin and end, for the composites that split tensors; messages are torch's."""
+"""The bounds of the parts of a dimension, for the composites that split tensors; messages are torch's."""
 
 from __future__ import annotations
 

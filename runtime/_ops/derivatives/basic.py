@@ -102,7 +102,8 @@ def as_tensor_like(value: Any, grad: Any) -> Any:
 
 
 def _is_of_all(dim: Any) -> bool:
-    """Does a reduction go over all dimensions? Integers of NumPy are not compared: with a tuple they are arrays."""
+    """Return True if a reduction goes over all dimensions. Integers of NumPy are not compared: with a tuple they are
+    arrays."""
     return dim is None or (isinstance(dim, (tuple, list)) and not dim)
 
 

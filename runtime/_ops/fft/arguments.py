@@ -18,7 +18,8 @@ __all__ = [
 Dims: TypeAlias = int | Sequence[int] | None
 
 _SCALINGS = {"backward": (0, 2), "ortho": (1, 1), "forward": (2, 0)}
-"""What forward and backward transforms divide by: nothing, the square root of the number of elements, that number."""
+"""The divisors of forward and backward transforms: 0 for 1, 1 for the square root of the number of elements, 2 for that
+number."""
 
 
 def signal_scaling(norm: str | None, forward: bool) -> int:

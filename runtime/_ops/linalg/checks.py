@@ -136,9 +136,9 @@ _FAILURES: Mapping[str, str] = {
     "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
     "ldl": "Unknown error code: {info}.",
 }
-"""What a positive code of LAPACK means, by the word that entries name the failure with."""
+"""The meanings of positive codes of LAPACK, by the word that entries name the failure with."""
 _OTHER_ERRORS: Mapping[str, type[Exception]] = {"lu": RuntimeError, "ldl": RuntimeError}
-"""What torch raises of failures for which it is not LinAlgError."""
+"""The exceptions that torch raises for failures where it is not LinAlgError."""
 _NOT_FINITE = "The algorithm failed to converge because the input matrix contained non-finite values."
 
 
