@@ -256,8 +256,8 @@ def _definition(operator: _Operator) -> Definition:
 
 
 def register_kernel(op: _Operator, device_types: str | Sequence[str] | None, func: Any = None, /) -> Any:
-    """Have a function compute a custom operator's results for tensors of some devices. A decorator where `func` is left
-    out.
+    """Register the function that computes a custom operator's results for tensors of some devices. A decorator where
+    `func` is left out.
 
     Args:
         op (str): such as `"mylib::f"`, or what `custom_op` has given.
@@ -271,9 +271,9 @@ def register_kernel(op: _Operator, device_types: str | Sequence[str] | None, fun
 
 
 def register_fake(op: _Operator, func: Any = None, /) -> Any:
-    """Have a function make results of the right shape, strides and dtype from tensors on the device `meta`. A decorator
-    where `func` is left out. An operator that is not defined yet, named by a text, has the function when it is.
-    """
+    """Register the function that makes results of the right shape, strides and dtype from tensors on the device `meta`.
+    A decorator where `func` is left out. An operator that is not defined yet, named by a text, has the function when it
+    is."""
 
     def decorate(function: Any) -> Any:
         if isinstance(op, str) and "::" in op and op not in definitions:

@@ -37,7 +37,8 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: DeviceTypes, fn: Callable[..., Any] | None = None, /) -> Any:
-        """Have a function compute the results for tensors of some devices. A decorator where `fn` is left out.
+        """Register the function that computes the results for tensors of some devices. A decorator where `fn` is left
+        out.
 
         Args:
             device_types (str or sequence of str): such as `"cpu"`; None: all that have no function of their own.
@@ -52,7 +53,8 @@ class CustomOpDef:
         return decorate if fn is None else decorate(fn)
 
     def register_fake(self, fn: _Function, /) -> _Function:
-        """Have a function make results of the right shape, strides and dtype from tensors on the device `meta`."""
+        """Register the function that makes results of the right shape, strides and dtype from tensors on the device
+        `meta`."""
         self._definition.fake = fn
         return fn
 

@@ -27,7 +27,7 @@ _SPACES = ((r"\s+", " "), (r"\s*,\s*", ", "), (r"\s*\(\s*", "("), (r"\s*\)", ")"
 RESERVED = (BUILTIN, "opweave", "prim")
 
 definitions: dict[str, Definition] = {}
-"""By qualified name, with the overload where it has one."""
+"""The definitions by qualified name, with the overload where it has one."""
 
 waiting_fakes: dict[str, Callable[..., Any]] = {}
 """Functions for the device `meta` of operators that are not defined yet, by qualified name. Libraries register them
@@ -43,7 +43,7 @@ class Definition:
         self.namespace = namespace
         self.schema = schema
         self.kernels: dict[str | None, Callable[..., Any]] = {}
-        """By device type; None: for all that have none of their own."""
+        """The kernels by device type; None: the kernel of all devices that have none of their own."""
         self.formula = Formula()
         self.decomposes = False
         """True if the kernel is made of other operators, which are recorded and seen instead."""

@@ -15,17 +15,17 @@ from ..autograd.function import Function
 
 @dataclass
 class Formula:
-    """What is registered for an operator's gradients."""
+    """The functions that are registered for an operator's gradients."""
 
     backward: Callable[..., Any] | None = None
     setup_context: Callable[..., Any] | None = None
     kind: type[Function] | None = None
-    """What the nodes of calls are made of."""
+    """The class of the nodes of calls."""
 
 
 @dataclass
 class _Call:
-    """What forward and backward of a call know of it. Function sees tensors one by one, also those in lists."""
+    """The facts of a call that forward and backward share. Function sees tensors one by one, also those in lists."""
 
     formula: Formula
     overload: OpOverload

@@ -17,7 +17,7 @@ _DEVICES = {
     "CompositeExplicitAutograd": None,
     "CompositeImplicitAutograd": None,
 }
-"""By torch's keys: the devices that a kernel is for."""
+"""The devices of a kernel, by torch's keys."""
 
 
 class Library:
@@ -58,7 +58,7 @@ class Library:
         return name
 
     def impl(self, op_name: str, fn: Callable[..., Any], dispatch_key: str = "") -> None:
-        """Have a function answer calls of an operator of this namespace.
+        """Register the function that answers calls of an operator of this namespace.
 
         Args:
             op_name (str): the name, with the overload where it has one.
@@ -95,7 +95,7 @@ def _scoped_library(ns: str, kind: str, dispatch_key: str = "") -> Iterator[Libr
 
 
 _unnamed: list[Library] = []
-"""Those of operators that were defined without one, which stay."""
+"""The libraries of operators that were defined without one, which stay."""
 
 
 def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Sequence[Any] = ()) -> None:
@@ -110,8 +110,8 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Sequ
 
 
 def impl(qualname: str, types: str | Sequence[str], func: Callable[..., Any] | None = None) -> Any:
-    """Have a function compute the results of the operator `"ns::name"` for tensors of some devices. A decorator where
-    `func` is left out.
+    """Register the function that computes the results of the operator `"ns::name"` for tensors of some devices. A
+    decorator where `func` is left out.
 
     Args:
         types (str or sequence of str): such as `"cpu"`; `"default"`: all that have no function of their own.

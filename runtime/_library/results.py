@@ -1,4 +1,4 @@
-"""What an operator may return, by its schema."""
+"""Checks of an operator's results against its schema."""
 
 from __future__ import annotations
 
