@@ -75,7 +75,7 @@ def names_of(text: str) -> tuple[set[str], set[str]]:
 
 
 def refusal(name: str, attributes: set[str]) -> str | None:
-    """What the formula of an input uses and may not, or None."""
+    """Return why the formula of an input may not be evaluated, or None if it may."""
     woven = (each.methods for each in loaded_libraries.loaded())
     operators = {*_operators.FUNCTIONS, *_operators.METHODS}.union(*woven)
     forbidden = sorted(attributes - operators - _ATTRIBUTES)

@@ -32,11 +32,11 @@ _STEP = 1e-6
 _OTHER_STEPS, _SPREAD = (4e-6, 1e-5), 4
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-6
 _STEPS, _VALUES = 6000, 25_000
-"""Of the loops of all calls of an entry, and of the expressions in them, which take some seconds; gradients that would
-take more are not tried."""
+"""The largest numbers of steps of the loops of all calls of an entry, and of the expressions in them, which take some
+seconds; gradients that would take more are not tried."""
 _CALLS = 3
-"""Of an entry, and three times as many while they tell nothing; one may be where there is no derivative, as of a
-maximum of equal numbers."""
+"""The number of calls of an entry, three times as many while they tell nothing; one may be where there is no
+derivative, as of a maximum of equal numbers."""
 
 
 def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
@@ -67,7 +67,7 @@ class _Trial:
     operators: Mapping[str, Operator]
     steps: Steps
     found: dict[tuple[str, str], list[str | None]] = field(default_factory=dict)
-    """By operator and tensor what is wrong at each call; None: nothing."""
+    """The faults found at each call, by operator and tensor; None: nothing."""
     waiting: list[tuple[Operator, dict[str, Any]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -178,7 +178,7 @@ class _Trial:
         grads: Sequence[Array],
         step: float,
     ) -> float:
-        """What the results, weighted, change by along a direction, divided by the step."""
+        """Return the difference quotient of the weighted results along a direction."""
         import numpy as np
 
         ends = (self._results(operator, {**given, name: given[name] + sign * direction}) for sign in (step, -step))
@@ -187,7 +187,8 @@ class _Trial:
         return sum(float(np.sum(grad * (up - down))) for grad, up, down in pairs) / (2 * step)
 
     def _is_tried(self, operator: Operator, name: str, derivative: Derivative) -> bool:
-        """What follows from the body calls operators of codegen; a declared formula names what may be run."""
+        """Return True if the derivative may be tried. What follows from the body calls operators of codegen; a declared
+        formula names what may be run."""
         if operator.derived or derivative.source.value.strip() == "auto":
             return True
         _, attributes = derivative_check.names_of(derivative.text)

@@ -45,7 +45,7 @@ def known() -> list[Known]:
 
 @cache
 def own_operators() -> tuple[Operator, ...]:
-    """Those of opweave itself."""
+    """Return the operators of opweave itself."""
     return _read(package_data.path("ops.yaml"))
 
 

@@ -19,7 +19,7 @@ from .._C import lib
 NAMES = ("v1", "v3", "v4")
 """The levels in the order of the core's, by their names in meson.build and `OW_LEVEL`."""
 _MEANT = ("x86-64", "x86-64-v3", "x86-64-v4")
-"""What OPWEAVE_ISA calls them."""
+"""The values of OPWEAVE_ISA."""
 DECLARATIONS = "operators.yaml"
 """The file in a package with the declarations of its operators."""
 KERNELS, REGISTRY = "kernels", "_registry.c"
@@ -38,7 +38,7 @@ def file_name(stem: str, level: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """What the shared objects of one weaving have in common."""
+    """Return the common beginning of the names of the shared objects of one weaving."""
     return name.rpartition("-")[0]
 
 

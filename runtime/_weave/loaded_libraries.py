@@ -90,7 +90,7 @@ def names_taken(package: str) -> frozenset[str]:
 
 
 def _makes_way(library: Library, package: str) -> bool:
-    """May the methods of a library be replaced by those of a package?"""
+    """Return True if the methods of a library may be replaced by those of a package."""
     return library.package == package or (library.package in texts and package in texts)
 
 

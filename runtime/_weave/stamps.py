@@ -66,8 +66,8 @@ def up_to_date(folder: Path, fingerprint: str) -> Stamp | None:
 
 
 def stem_of(fingerprint: str) -> str:
-    """What the names of the shared objects begin with. It follows from the content: a process that has the former ones
-    loaded can load these too."""
+    """Return the beginning of the names of the shared objects. It follows from the content: a process that has the
+    former ones loaded can load these too."""
     return f"_kernels-{fingerprint[:12]}"
 
 

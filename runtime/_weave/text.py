@@ -78,7 +78,8 @@ def _imported(name: str, folder: Path) -> ModuleType:
 
 @cache
 def _folder() -> Path:
-    """Where the packages of texts lie: in the user's cache, or where there is none as long as the process lasts."""
+    """Return the folder of the packages of texts: in the user's cache, or where there is none a folder that lasts as
+    long as the process."""
     folder = object_cache.users_folder("texts")
     if folder is not None:
         object_cache.remove_unused(folder)

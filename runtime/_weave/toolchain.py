@@ -207,7 +207,7 @@ def _cores() -> int:
 
 
 def _identity(toolchain: Toolchain, headers: Path) -> tuple[str | bytes, ...]:
-    """What all objects of a package depend on: the programs that the command names, and the headers."""
+    """Return what all objects of a package depend on: the programs that the command names, and the headers."""
     parts: list[str | bytes] = [_output([*toolchain.command, "--version"]).stdout]
     for program in filter(None, map(shutil.which, toolchain.command)):
         status = os.stat(program)
@@ -245,7 +245,7 @@ def _object(
 
 
 _MISTAKES = ("-Werror=incompatible-pointer-types", "-Werror=int-conversion")
-"""Of what compilers only warn about in C bodies, what is never meant."""
+"""The flags that make errors of some warnings, for mistakes that are never meant in C bodies."""
 
 
 def _arguments(toolchain: Toolchain, job: Job) -> list[str]:

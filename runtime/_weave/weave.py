@@ -42,7 +42,7 @@ class Woven:
     name: str
     folder: Path
     operators: tuple[str, ...]
-    """Those that the package exports, without what their gradients call."""
+    """The operators that the package exports, without those that their gradients call."""
     seconds: float
     rebuilt: bool
     """False when nothing had changed since the package was woven."""
@@ -97,7 +97,7 @@ def weave(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """How a package is to be compiled: at which levels, whether anew, and whom to tell."""
+    """The request to compile a package: at which levels, whether anew, and whom to tell."""
 
     levels: tuple[str, ...]
     anew: bool
