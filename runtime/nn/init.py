@@ -166,7 +166,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
 
 def _fans(tensor: Any) -> tuple[int, int]:
-    """How many inputs a unit has, and how many outputs an input goes to."""
+    """Return the numbers of inputs of a unit (fan in), and of units that an input goes to (fan out)."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])

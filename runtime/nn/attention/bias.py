@@ -15,7 +15,7 @@ __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_le
 
 
 class CausalVariant(IntEnum):
-    """Which corner the triangle of a mask begins in, where there are not as many queries as keys."""
+    """The corner in which the triangle of a mask begins, where there are not as many queries as keys."""
 
     UPPER_LEFT = 1
     LOWER_RIGHT = 2

@@ -1,4 +1,4 @@
-"""Which scores of attention are kept: functions of their indices, and lists of blocks kept wholly or in part."""
+"""Masks of attention: functions of the indices of scores, and lists of blocks kept wholly or in part."""
 
 from __future__ import annotations
 
@@ -140,12 +140,12 @@ def create_block_mask(
 
 
 def _both(size: int | tuple[int, int]) -> tuple[int, int]:
-    """How many queries and keys make a block."""
+    """Return the numbers of queries and keys of a block."""
     return (size, size) if isinstance(size, int) else size
 
 
 def _listed(chosen: Any) -> tuple[Any, Any]:
-    """How many blocks of each row are chosen, and their columns, followed by those of the others."""
+    """Return the number of chosen blocks in each row, and their columns, followed by those of the others."""
     order = ops.argsort(chosen.to(EXPORTS["int32"]), dim=-1, descending=True, stable=True)
     return chosen.sum(-1).to(EXPORTS["int32"]), order.to(EXPORTS["int32"])
 
@@ -158,7 +158,7 @@ def _dense(counts: Any, columns: Any) -> Any:
 
 
 class BlockMask:
-    """Which scores of attention are kept: for each block of queries the blocks of keys, and a function for those of
+    """A mask of attention: for each block of queries the blocks of keys that are kept, and a function for those of
     which it leaves out a part.
 
     `kv_num_blocks` (batch, heads, rows) says how many blocks of a row are kept in part, `kv_indices` (batch, heads,

@@ -32,7 +32,7 @@ _LOG2_E = math.log2(math.e)
 
 
 class AuxRequest(NamedTuple):
-    """Which further results are wanted."""
+    """A request for further results."""
 
     lse: bool = False
     max_scores: bool = False

@@ -173,7 +173,7 @@ class _Plan:
     def gradients(
         self, grad: Any, query: Any, key: Any, value: Any, mask: Any, result: Any, scale: float
     ) -> tuple[Any, Any, Any, Any]:
-        """Those of query, key, value and mask; weights are computed again, block by block."""
+        """Return the gradients of query, key, value and mask; weights are computed again, block by block."""
         by_query, by_mask = [], []
         by_key, by_value = ops.zeros_like(key), ops.zeros_like(value)
         inner = (grad * result).sum(-1, keepdim=True)

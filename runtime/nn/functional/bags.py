@@ -30,7 +30,7 @@ class Bags:
     rows: Any
 
     def counts(self) -> Any:
-        """How many rows count in each bag, in the dtype of the rows."""
+        """Return the number of rows that count in each bag, in the dtype of the rows."""
         ones = self.rows.new_ones(self.places.shape)
         return self.rows.new_zeros(self.number).index_add_(0, self.owners, ones)
 
@@ -57,7 +57,8 @@ class Bags:
         return self.owners.unsqueeze(1).expand_as(self.rows)
 
     def _first_largest(self) -> Any:
-        """Which of the rows has the first of the largest elements, for each bag and column; their number for none."""
+        """Return the index of the row with the first of the largest elements, for each bag and column; the number of
+        rows if none."""
         owners, rows, count = self._columns(), self.rows.detach(), self.rows.size(0)
         nothing = rows.new_zeros((self.number, rows.size(1)))
         chosen = nothing.scatter_reduce(0, owners, rows, "amax", include_self=False).gather(0, owners)

@@ -215,7 +215,8 @@ def _in_windows(input: Tensor, kernel: list[int], size: list[int], samples: Tens
 
 
 def _starts(sample: Tensor, extent: int, kernel: int, count: int) -> Tensor:
-    """Where windows (N, C, count) begin, by the numbers (N, C) that were drawn; the last one ends with the input."""
+    """Return the first positions (N, C, count) of windows, by the numbers (N, C) that were drawn; the last one ends
+    with the input."""
     if count <= 1:
         return sample.new_full((*sample.shape, count), extent - kernel).long()
     step = sample.new_tensor(extent - kernel) / sample.new_tensor(count - 1)

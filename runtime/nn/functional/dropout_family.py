@@ -65,7 +65,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 
 
 def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """As `alpha_dropout`, of whole channels: all positions of one pair of the first two dimensions.
+    """Apply `alpha_dropout` to whole channels: all positions of one pair of the first two dimensions.
 
     Raises ValueError if `p` is not between 0 and 1, RuntimeError if there are fewer than two dimensions.
     """

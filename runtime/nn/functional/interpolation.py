@@ -267,7 +267,7 @@ _KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "bicubic": (2.0, lambda x: _cubic(x, _CUBIC_ANTIALIASED)),
     "lanczos": (3.0, _lanczos),
 }
-"""By mode: the kernel of `antialias`, and how far it reaches."""
+"""The kernels of `antialias` and their radii, by mode."""
 
 
 # ---- images of bytes ----------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def _shapes(input: Any, weight: Any, bias: Any) -> tuple[int, int, tuple[int, ..
 
 
 def _weight_of(target: Any, weight: Any, ignored: int, total: Any) -> Any:
-    """What the losses of all rows count together."""
+    """Return the total weight of the losses of all rows."""
     kept = target != ignored
     if weight is None:
         return kept.sum().to(total.dtype)

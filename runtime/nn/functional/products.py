@@ -77,7 +77,7 @@ def _check_groups(mat_a: Any, mat_b: Any, offs: Any, bias: Any, out_dtype: Any) 
 
 
 class ScalingType(Enum):
-    """What has a scale of its own in a matrix of few bits."""
+    """The part of a matrix of few bits that has a scale of its own."""
 
     TensorWise = 0
     RowWise = 1

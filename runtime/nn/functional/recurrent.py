@@ -27,7 +27,7 @@ class Layer:
         self.w_hr = rest[0] if rest else None
 
     def of_inputs(self, x: Any) -> Any:
-        """What the inputs of all steps add to the gates, in one product."""
+        """Return what the inputs of all steps add to the gates, in one product."""
         return ops.linear(x, self.w_ih, self.b_ih)
 
     def of_state(self, h: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What happens when a module is called: its hooks, and those of all modules, around `forward`."""
+"""The call of a module: its hooks, and those of all modules, around `forward`."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class _All:
     backward_pre: OrderedDict[int, Any] = field(default_factory=Hooks)
     backward: OrderedDict[int, Any] = field(default_factory=Hooks)
     full: bool | None = None
-    """Are those of the backward pass full ones? None: there have been none."""
+    """True if hooks of the backward pass are full ones; None: there have been none."""
 
 
 ALL = _All()
@@ -46,7 +46,7 @@ _global_parameter_registration_hooks = _REGISTRATION["parameter"]
 
 
 def registered(kind: str, module: Any, name: str, value: Any) -> Any:
-    """What is registered as a member of a module, as the hooks have it."""
+    """Return what is registered as a member of a module, as the hooks leave it."""
     for hook in _REGISTRATION[kind].values():
         other = hook(module, name, value)
         value = value if other is None else other

@@ -1,4 +1,4 @@
-"""What a module consists of: parameters, buffers and modules, by attributes and by dotted names."""
+"""The members of a module: parameters, buffers and modules, by attributes and by dotted names."""
 
 from __future__ import annotations
 

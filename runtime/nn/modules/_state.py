@@ -20,7 +20,7 @@ _EXTRA = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What `load_state_dict` returns."""
+    """The result of `load_state_dict`."""
 
     __slots__ = ()
 

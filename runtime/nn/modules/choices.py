@@ -91,6 +91,6 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """As FractionalMaxPool2d, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """FractionalMaxPool2d for inputs (N, C, D, H, W) or (C, D, H, W)."""
 
     _ow_dims = 3

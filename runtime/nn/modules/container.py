@@ -202,7 +202,7 @@ class ModuleList(_Numbered):
 
 
 class Keyed:
-    """What dictionaries of modules and of parameters share."""
+    """Methods that dictionaries of modules and of parameters share."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.keys()  # type: ignore[attr-defined]

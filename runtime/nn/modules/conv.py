@@ -26,7 +26,7 @@ def spread(value: Any, count: int) -> tuple[Any, ...]:
 
 
 class _ConvNd(Module):
-    """What convolutions and their transposes share."""
+    """Base class of convolutions and their transposes."""
 
     _ow_dims: int
     transposed = False
@@ -80,7 +80,7 @@ class _ConvNd(Module):
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
     def _ow_margins(self) -> list[int]:
-        """Those of `padding` for functional.pad: before and after each dimension, from the last one on."""
+        """Return the margins of `padding` for functional.pad: before and after each dimension, from the last one on."""
         if self.padding == "valid":
             return [0, 0] * self._ow_dims
         result = []

@@ -15,7 +15,7 @@ _DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 @dataclasses.dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """How linear_cross_entropy shares a batch, so that there are never scores of all of it.
+    """Options by which linear_cross_entropy splits a batch, so that there are never scores of all of it.
 
     Args:
         allow_retain_graph (bool): without effect; graphs can be kept.

@@ -193,7 +193,7 @@ class CosineEmbeddingLoss(Loss, call="cosine_embedding_loss"):
 
 
 class MarginRankingLoss(Loss, call="margin_ranking_loss"):
-    """What one input lacks of exceeding the other by `margin`."""
+    """Margin ranking loss, `max(0, margin - y * (x1 - x2))` with a target `y` of 1 or -1."""
 
     margin: float = 0.0
     size_average: bool | None = None
@@ -202,7 +202,8 @@ class MarginRankingLoss(Loss, call="margin_ranking_loss"):
 
 
 class MultiMarginLoss(Loss, call="multi_margin_loss"):
-    """What the score of the target lacks of exceeding each other one by `margin`."""
+    """Multi-class margin loss: the sum over other classes of how far the target's score falls short of theirs plus
+    `margin`."""
 
     p: int = 1
     margin: float = 1.0
@@ -222,7 +223,8 @@ class MultiMarginLoss(Loss, call="multi_margin_loss"):
 
 
 class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
-    """What the scores of labels lack of exceeding those of other classes by one."""
+    """Multi-label margin loss: the sum of how far the scores of labels fall short of those of other classes plus
+    one."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -239,7 +241,7 @@ class MultiLabelSoftMarginLoss(Loss, call="multilabel_soft_margin_loss"):
 
 
 class TripletMarginLoss(Loss, call="triplet_margin_loss"):
-    """By how much less than `margin` an anchor is nearer to a positive than to a negative."""
+    """Triplet margin loss, `max(0, d(anchor, positive) - d(anchor, negative) + margin)`."""
 
     margin: float = 1.0
     p: float = 2.0

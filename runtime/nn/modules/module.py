@@ -56,7 +56,7 @@ class Module(Calls, Members, State):
 
     __module__ = "opweave.nn.modules.module"
     call_super_init = False
-    """Is the `__init__` of further base classes called, with the arguments?"""
+    """True if the `__init__` of further base classes is called, with the arguments."""
     dump_patches = False
 
     forward: Callable[..., Any] = _forward_unimplemented

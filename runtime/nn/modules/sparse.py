@@ -14,7 +14,7 @@ __all__ = ["Embedding", "EmbeddingBag"]
 
 
 class _Table(Module):
-    """What both share: the table, its options and their printed form."""
+    """Base class of both: the table, its options and their printed form."""
 
     _ow_defaults: ClassVar[dict[str, Any]] = {}
 

@@ -31,7 +31,7 @@ def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Any:
 
 
 def _is_causal(mask: Any, given: bool | None, size: int | None) -> bool:
-    """What was said of the mask, or else whether it is the causal one."""
+    """Return the given answer, or else whether the mask is the causal one."""
     if given is not None or mask is None:
         return given is True
     if size is not None and tuple(mask.shape) != (size, size):

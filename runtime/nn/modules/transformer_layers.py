@@ -24,7 +24,7 @@ def _get_activation_fn(given: Any) -> Callable[[Any], Any]:
 
 
 class _Block(Module):
-    """What layers of encoders and decoders share: attention and a feed-forward network, each added to its input."""
+    """Base class of layers of encoders and decoders: attention and a feed-forward network, each added to its input."""
 
     _ow_attentions: tuple[str, ...]
 
@@ -69,7 +69,7 @@ class _Block(Module):
         return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
 
     def _ow_attended(self, attention: Module, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Any:
-        """What queries `x` find in the memory."""
+        """Return the result of attention of queries `x` to the memory."""
         masks = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
         return attention(x, memory, memory, need_weights=False, **masks)[0]
 

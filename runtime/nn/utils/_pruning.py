@@ -1,4 +1,4 @@
-"""What prunes a parameter: a hook before the module's forward pass, which multiplies the parameter by a mask."""
+"""The hook that prunes a parameter: before the module's forward pass it multiplies the parameter by a mask."""
 
 from __future__ import annotations
 

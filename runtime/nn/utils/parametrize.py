@@ -183,7 +183,7 @@ def _add_property(module: Any, name: str) -> None:
 
 
 def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
-    """Have a parameter or buffer computed by a module whenever it is read.
+    """Register a module that computes a parameter or buffer whenever it is read.
 
     Args:
         module (Module): the module that has it.

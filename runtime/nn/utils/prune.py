@@ -243,7 +243,7 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Does a parameter of the module, or of one in it, have a hook that prunes it?"""
+    """Return True if a parameter of the module, or of one in it, has a hook that prunes it."""
     return any(
         isinstance(hook, BasePruningMethod) for each in module.modules() for hook in each._forward_pre_hooks.values()
     )
