@@ -97,7 +97,8 @@ class LogisticNormal(TransformedDistribution):
 
 
 class GeneralizedPareto(Distribution):
-    """What is beyond a high threshold `loc`: tails of the power `1 / concentration`, exponential ones for zero."""
+    """Generalized Pareto distribution of the excess over a high threshold `loc`: the tail is a power with exponent `-1
+    / concentration`, or exponential where the concentration is zero."""
 
     arg_constraints = {  # noqa: RUF012
         "loc": constraints.real,
@@ -112,12 +113,12 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         end = ops.where(self.concentration < 0, self.loc - self.scale / self.concentration, math.inf)
         return constraints.interval(self.loc, end)
 
     def _ow_split(self) -> tuple[Any, Any]:
-        """Where the concentration is zero, and the others."""
+        """Return a mask of zero concentrations, and the concentrations with 1 in place of zero."""
         zero = self.concentration.isclose(ops.zeros_like(self.concentration))
         return zero, ops.where(zero, 1.0, self.concentration)
 

@@ -40,7 +40,7 @@ class Categorical(ByProbability):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
@@ -166,7 +166,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategorical):
-    """How often each class is drawn, of `total_count` draws."""
+    """Multinomial distribution: the number of times that each class is drawn in `total_count` independent draws."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
 
@@ -184,7 +184,7 @@ class Multinomial(_OfCategorical):
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         return constraints.multinomial(self.total_count)
 
     @property

@@ -50,17 +50,17 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> Any:  # type: ignore[override]
-        """Have samples gradients?"""
+        """True if samples have gradients."""
         return self.base_dist.has_rsample
 
     @property
     def has_enumerate_support(self) -> Any:  # type: ignore[override]
-        """Are there all values to be had?"""
+        """True if all values of samples can be enumerated."""
         return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         count = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_dist.support, count) if count else self.base_dist.support
 

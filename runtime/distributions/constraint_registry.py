@@ -17,7 +17,7 @@ class ConstraintRegistry:
         self._registry: dict[Any, Callable[[Any], Any]] = {}
 
     def register(self, constraint: Any, factory: Any = None) -> Any:
-        """Have `factory(constraint)` make the transform for a constraint, or for a class of them."""
+        """Register `factory(constraint)`, which makes the transform for a constraint, or for a class of constraints."""
         if factory is None:
             return lambda made: self.register(constraint, made)
         kind = constraint if isinstance(constraint, type) else type(constraint)

@@ -63,7 +63,7 @@ class _Within(_Bounded):
 
 
 class _Dependent(Constraint):
-    """What is allowed depends on other parameters. Whether it is discrete, and of which dimension, may be known."""
+    """A constraint that depends on other parameters. Its dimension, and whether it is discrete, may be known."""
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -127,7 +127,7 @@ class _IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """What the components of a mixture allow, of values that have no dimension of components."""
+    """The constraint of a mixture's components, for values that have no dimension of components."""
 
     def __init__(self, base_constraint: Any) -> None:
         if not isinstance(base_constraint, Constraint):

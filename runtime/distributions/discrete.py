@@ -115,7 +115,7 @@ class Bernoulli(ByProbability, ExponentialFamily):
 
 
 class Geometric(ByProbability):
-    """How often one fails before success, which has probability `probs`."""
+    """Geometric distribution: the number of failures before the first success, which has probability `probs`."""
 
     arg_constraints = _PROBABILITY
     support = constraints.nonnegative_integer
@@ -172,7 +172,7 @@ class Geometric(ByProbability):
 
 
 class Binomial(ByProbability):
-    """How many of `total_count` tries succeed, each with probability `probs`."""
+    """Binomial distribution: the number of successes in `total_count` trials, each with probability `probs`."""
 
     arg_constraints = {"total_count": constraints.nonnegative_integer, **_PROBABILITY}  # noqa: RUF012
     has_enumerate_support = True
@@ -185,7 +185,7 @@ class Binomial(ByProbability):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -231,7 +231,8 @@ class Binomial(ByProbability):
 
 
 class NegativeBinomial(ByProbability):
-    """How often one succeeds, with probability `probs`, before `total_count` failures."""
+    """Negative binomial distribution: the number of successes, with probability `probs` each, before `total_count`
+    failures."""
 
     arg_constraints = {  # noqa: RUF012
         "total_count": constraints.nonnegative,
@@ -278,7 +279,7 @@ class NegativeBinomial(ByProbability):
 
 
 class Poisson(ExponentialFamily):
-    """How many events there are, of which `rate` are expected."""
+    """Poisson distribution: the number of events where `rate` are expected."""
 
     arg_constraints = {"rate": constraints.nonnegative}  # noqa: RUF012
     support = constraints.nonnegative_integer

@@ -91,7 +91,7 @@ class Distribution:
         return made
 
     def _ow_instance(self, _instance: Any) -> Any:
-        """What `expand` fills in, for a class of this package and those derived from it.
+        """Return the object that `expand` fills in, for a class of this package and those derived from it.
 
         Raises NotImplementedError for other classes, which have to define `expand`.
         """
@@ -113,7 +113,7 @@ class Distribution:
         return type(self).__new__(type(self)) if _instance is None else _instance
 
     def _ow_expanded(self, made: Any, shape: Size) -> None:
-        """What a derived class expands besides."""
+        """Expand what a derived class has besides its parameters."""
 
     @property
     def mean(self) -> Tensor:

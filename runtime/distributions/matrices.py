@@ -138,7 +138,7 @@ class Wishart(ExponentialFamily):
 
     @property
     def arg_constraints(self) -> Any:
-        """What parameters may be."""
+        """The constraints on parameters, by name."""
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -240,7 +240,7 @@ class Wishart(ExponentialFamily):
         return result
 
     def _ow_any_of_batch(self, condition: Any) -> Any:
-        """Does it hold for one of the batch in a sample?"""
+        """Return True for the samples of which the condition holds in one of the batch."""
         dims = tuple(range(-len(self._batch_shape), 0))
         return condition.any(dims) if dims else condition
 

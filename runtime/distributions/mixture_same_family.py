@@ -53,7 +53,7 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
     def _ow_weights(self) -> Any:

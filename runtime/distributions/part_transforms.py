@@ -58,12 +58,12 @@ class CatTransform(_PartTransform):
 
     @property
     def domain(self) -> Any:
-        """Which values there are images of."""
+        """The constraint on the values that have images."""
         return constraints.cat([each.domain for each in self.transforms], self.dim, self.lengths)
 
     @property
     def codomain(self) -> Any:
-        """Which images there are."""
+        """The constraint on images."""
         return constraints.cat([each.codomain for each in self.transforms], self.dim, self.lengths)
 
     def with_cache(self, cache_size: int = 1) -> Any:
@@ -100,12 +100,12 @@ class StackTransform(_PartTransform):
 
     @property
     def domain(self) -> Any:
-        """Which values there are images of."""
+        """The constraint on the values that have images."""
         return constraints.stack([each.domain for each in self.transforms], self.dim)
 
     @property
     def codomain(self) -> Any:
-        """Which images there are."""
+        """The constraint on images."""
         return constraints.stack([each.codomain for each in self.transforms], self.dim)
 
     def with_cache(self, cache_size: int = 1) -> Any:

@@ -157,7 +157,7 @@ class Uniform(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         return constraints.interval(self.low, self.high)
 
     @property

@@ -198,12 +198,12 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """Which values there are images of."""
+        """The constraint on the values that have images."""
         return _at_least(self.parts[0].domain, self._ow_dims()[0]) if self.parts else constraints.real
 
     @property
     def codomain(self) -> Any:
-        """Which images there are."""
+        """The constraint on images."""
         return _at_least(self.parts[-1].codomain, self._ow_dims()[1]) if self.parts else constraints.real
 
     def _ow_dims(self) -> tuple[int, int]:

@@ -68,12 +68,12 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> Any:  # type: ignore[override]
-        """Have samples gradients?"""
+        """True if samples have gradients."""
         return self.base_dist.has_rsample
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         if not self.transforms:
             return self.base_dist.support
         last = self.transforms[-1].codomain
@@ -283,7 +283,7 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """Which values samples may have."""
+        """The constraint on samples."""
         return constraints.greater_than_eq(self.scale)
 
     @property

@@ -263,7 +263,7 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """Which values there are images of."""
+        """The constraint on the values that have images."""
         return self.distribution.support
 
     def with_cache(self, cache_size: int = 1) -> Any:

@@ -1,4 +1,4 @@
-"""What distributions share: parameters of one shape, probabilities and their logits, standard draws."""
+"""Common parts of distributions: parameters of one shape, probabilities and their logits, standard draws."""
 
 from __future__ import annotations
 
