@@ -1,4 +1,4 @@
-"""What programs ask about tensors that torch's compiler traces with: there are none, as there is no compiler."""
+"""Queries about the tensors that torch's compiler traces with: there are none, as there is no compiler."""
 
 from __future__ import annotations
 

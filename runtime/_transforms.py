@@ -1,4 +1,4 @@
-"""What programs ask about the tensors that transforms of functions see."""
+"""Queries about the tensors that transforms of functions see."""
 
 from __future__ import annotations
 

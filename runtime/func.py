@@ -146,7 +146,7 @@ def jacrev(
 
 
 _JVP = "jvp(f, primals, tangents)"
-"""How messages name the function."""
+"""The name of the function in messages."""
 
 
 def jvp(

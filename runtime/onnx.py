@@ -33,7 +33,7 @@ ONNXProgram = refused_class(__name__, "ONNXProgram", _NOT)
 
 
 class OnnxExporterError(RuntimeError):
-    """What torch's exporter raises."""
+    """The exception of torch's exporter."""
 
 
 class TrainingMode(IntEnum):
@@ -45,7 +45,7 @@ class TrainingMode(IntEnum):
 
 
 class OperatorExportTypes(IntEnum):
-    """Which operators an exported model may have."""
+    """The kinds of operators that an exported model may have."""
 
     ONNX = 0
     ONNX_ATEN = 1

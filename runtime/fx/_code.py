@@ -103,7 +103,7 @@ class CodeGen:
 
 
 class _Writer:
-    """What is known while a function is written."""
+    """The state of writing the code of a graph's function."""
 
     def __init__(self, codegen: CodeGen, graph: Graph, root_module: str) -> None:
         self.codegen = codegen
@@ -267,7 +267,7 @@ class _Writer:
 
 
 def last_uses(graph: Graph) -> dict[Node, list[Node]]:
-    """By node, those whose values no later node takes: their memory is given back there."""
+    """Return for each node those whose values no later node takes: their memory is released there."""
     seen: set[Node] = set()
     found: dict[Node, list[Node]] = {}
     for node in reversed(graph.nodes):

@@ -1,4 +1,4 @@
-"""What functions and classes are called in code that graphs print, and names that are free in it."""
+"""Names of functions and classes in code that graphs print, and names that are free in it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def root_name() -> str:
 
 @cache
 def public_functions() -> dict[str, dict[str, Callable[..., Any]]]:
-    """By module, the functions that compute, which users call there: operators, and functions in Python over them."""
+    """Return the functions that compute, by the module where users call them: operators, and functions in Python over
+    them."""
     return {name: _functions_of(f"{_PACKAGE}.{name}".rstrip(".")) for name in _NAMESPACES}
 
 
@@ -60,7 +61,7 @@ def _functions_of(name_of_module: str) -> dict[str, Callable[..., Any]]:
 
 @cache
 def _public_names() -> dict[int, str]:
-    """By the identity of a function, its name behind that of the package."""
+    """Return the name of each public function behind that of the package, by the function's identity."""
     names: dict[int, str] = {}
     for module, functions in public_functions().items():
         prefix = f"{module}." if module else ""
@@ -94,7 +95,7 @@ def function_name(function: Any) -> str | None:
 
 
 def resolved(path: str) -> Any:
-    """What a dotted name leads to, as that of a function of the package; None: nothing."""
+    """Return the object that a dotted name leads to, such as a function of the package, or None."""
     first, *rest = path.split(".")
     value: Any = sys.modules.get(_PACKAGE if first == "torch" else first)
     for each in rest:

@@ -73,7 +73,7 @@ def _recorder(function: Callable[..., Any]) -> Any:
 
 @functools.cache
 def _public_recorders(module: str) -> dict[str, Any]:
-    """By name, what records the calls of functions of a module of the package."""
+    """Return the functions that record the calls of functions of a module of the package, by name."""
     return {name: _recorder(function) for name, function in public_functions()[module].items()}
 
 

@@ -51,15 +51,15 @@ class Scope(NamedTuple):
 
 
 class TracerBase:
-    """What records: it makes nodes of calls, and proxies of nodes."""
+    """The recorder: it makes nodes of calls, and proxies of nodes."""
 
     graph: Graph
     record_stack_traces: bool = False
-    """Do nodes keep where they were recorded?"""
+    """True if nodes keep where they were recorded."""
     trace_asserts: bool = False
     """Without effect: conditions are never recorded."""
     proxy_buffer_attributes: bool = False
-    """Are buffers recorded where they are read, as parameters are?"""
+    """True if buffers are recorded where they are read, as parameters are."""
     traced_func_name: str = "forward"
     """The method of a module that is traced."""
 
@@ -476,8 +476,8 @@ def _taking_positions(function: Callable[..., Any], parameters: list[inspect.Par
 
 
 def _tensor_paths(root: Module) -> dict[int, tuple[Tensor, str]]:
-    """By identity, parameters, buffers and other tensors that are attributes, and their paths. That they are kept makes
-    sure that no other tensor gets the identity of one that the program lets go."""
+    """Return the paths of parameters, buffers and other tensors that are attributes, by identity. As the tensors are
+    kept, no other tensor gets the identity of one that the program lets go."""
     found: dict[int, tuple[Tensor, str]] = {}
     for path, module in root.named_modules():
         members = {**module.__dict__, **module._buffers, **module._parameters}

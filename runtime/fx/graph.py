@@ -408,7 +408,7 @@ def _record(node: Node, numbers: dict[Node, _Numbered]) -> _Record:
 
 
 def _name_of(target: Target) -> str:
-    """What a node is called by what it calls: that of `operator.__add__` is `add`."""
+    """Return the name of a node after what it calls: that of `operator.__add__` is `add`."""
     if isinstance(target, str):
         name = target
     else:

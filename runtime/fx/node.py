@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Argument", "Node", "Target", "has_side_effect", "map_aggregate", "map_arg"]
 
 Argument: TypeAlias = Any
-"""What a node may take: nodes, numbers, strings, dtypes and the like, functions, and containers of these."""
+"""An argument of a node: nodes, numbers, strings, dtypes and the like, functions, and containers of these."""
 Target: TypeAlias = Callable[..., Any] | str
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
@@ -127,7 +127,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
-        """Where the step was recorded, if the tracer keeps that."""
+        """The place where the step was recorded, if the tracer keeps that."""
         return self.meta.get("stack_trace")
 
     @stack_trace.setter
@@ -276,7 +276,7 @@ class Node:
 
 
 def _argument_text(value: Argument) -> str:
-    """How arguments are written in printed graphs: nodes with %, strings without quotes."""
+    """Return the text of an argument in printed graphs: nodes with %, strings without quotes."""
     if isinstance(value, Node):
         return f"%{value.name}"
     if isinstance(value, list):

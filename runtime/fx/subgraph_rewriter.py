@@ -20,7 +20,7 @@ _Program: TypeAlias = Callable[..., Any] | GraphModule | Graph
 
 
 class Match(NamedTuple):
-    """Where a pattern was found: its last node in the graph, and the graph's nodes for those of the pattern."""
+    """A match of a pattern: its last node in the graph, and the graph's nodes for those of the pattern."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -37,7 +37,7 @@ class ReplacedPatterns:
 
 @dataclass
 class InternalMatch:
-    """Where a pattern was found, as filters see it: the graph's nodes for the results of the pattern (`anchors`,
+    """A match of a pattern, as filters see it: the graph's nodes for the results of the pattern (`anchors`,
     `returning_nodes`), for all its nodes and for its inputs."""
 
     anchors: list[Node]

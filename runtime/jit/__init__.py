@@ -60,7 +60,7 @@ _warned = False
 
 
 class Error(RuntimeError):
-    """What torch raises where a compiled function fails; nothing raises it here."""
+    """The exception of torch for a compiled function that fails; nothing raises it here."""
 
 
 class Attribute(NamedTuple):
@@ -117,7 +117,7 @@ def is_tracing() -> bool:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """As a decorator, return the function."""
+    """Return the function, as a decorator."""
     return drop if callable(drop) else lambda function: function
 
 

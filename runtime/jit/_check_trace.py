@@ -1,4 +1,4 @@
-"""What is compared after a program was traced: the results of the trace, of the program and of another trace."""
+"""Comparison of the results of a trace with those of the program and of another trace."""
 
 from __future__ import annotations
 

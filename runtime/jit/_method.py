@@ -35,7 +35,7 @@ class TracedMethod:
         return f"{self.graph.python_code('self').src.strip()}\n"
 
     def __call__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the graph returns; attributes that it names are those of the module."""
+        """Return the results of the graph; attributes that it names are those of the module."""
         if self._function is None:
             self._function = _compiled(self.graph.python_code("self"))
         return self._function(module, *self._bound(args, kwargs))

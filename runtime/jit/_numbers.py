@@ -34,7 +34,7 @@ SIGNS = (
     operator.pow,
     operator.neg,
 )
-"""What is computed of sizes; the last one takes one number."""
+"""The operations on sizes that are recorded; the last one takes one number."""
 
 
 class TracedNumber:

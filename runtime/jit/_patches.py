@@ -1,4 +1,4 @@
-"""What is different while a program is traced, besides the calls of operators, which a mode sees.
+"""Changes of classes and modules while a program is traced, besides the calls of operators, which a mode sees.
 
 Methods and functions that are written in Python become one node each, whose sizes are those of each call; sizes are
 numbers that are recorded; and what makes a Python value of elements warns that it is the example's.
@@ -41,7 +41,7 @@ _VALUES = {
     "tolist": "list",
     "item": "number",
 }
-"""By method: what it makes of elements."""
+"""The kinds of Python values that methods make of elements, by method."""
 
 _CONSTANT = (
     "torch.{} results are registered as constants in the trace. You can safely ignore this warning if you use this "
@@ -138,7 +138,7 @@ def _apply(plain: Any) -> Any:
 
 
 def _changes() -> Iterator[tuple[Any, str, Any]]:
-    """What is set while a program is traced: where, by which name, to what."""
+    """Yield what is set while a program is traced: where, by which name, to what."""
     for kind in reversed(Tensor.__mro__):
         for name, value in vars(kind).items():
             if isinstance(value, FunctionType) and not name.startswith("_"):

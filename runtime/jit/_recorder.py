@@ -73,7 +73,7 @@ class Recorder(Recording, TracerBase):
         return result
 
     def bind(self, value: Any, node: Node) -> None:
-        """Has a node stand for a value, and parts of it for the tensors in it."""
+        """Make a node stand for a value, and parts of it for the tensors in it."""
         if isinstance(value, (Tensor, tuple)):
             self._nodes[id(value)] = value, node
         if isinstance(value, (tuple, list, dict)):
@@ -167,7 +167,7 @@ _READING = frozenset({getattr, operator.getitem, *SIGNS})
 
 
 def _is_kept(node: Node) -> bool:
-    """Is a call made though nothing uses its result: does it write to an argument, or is that not known?"""
+    """Return True if a call is kept though nothing uses its result, as it writes to an argument or may do so."""
     if node.is_impure() or "out" in node.kwargs:
         return True
     target: Any = node.target

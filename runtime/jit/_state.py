@@ -1,4 +1,4 @@
-"""What records the calls of a thread while a program is traced."""
+"""The recorder of a thread's calls while a program is traced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Recording(TorchFunctionMode):
 
 
 def recorder() -> Recorder | None:
-    """What records the call that is made now; None: nothing does."""
+    """Return the recorder of the call that is made now, or None."""
     mode: Any = innermost("function_mode")
     return mode if isinstance(mode, Recording) else None  # type: ignore[return-value]  # which has no other class
 

@@ -152,7 +152,7 @@ def _as_arguments(inputs: Any) -> tuple[Any, ...]:
 def _trace(
     run: Callable[..., Any], named_by: Any, root: Module, example: Any, strict: bool, constants: dict[str, Any]
 ) -> TracedMethod:
-    """What a call with the example does.
+    """Return the recorded method of a call with the example.
 
     Args:
         run (Callable): what is called.
@@ -211,7 +211,7 @@ def _named(example: Any, names: list[str]) -> dict[str, Any]:
 
 
 def _is_traced(value: Any) -> bool:
-    """Is a value made of tensors alone?"""
+    """Return True if a value is made of tensors alone."""
     if isinstance(value, (tuple, list, dict)):
         return all(map(_is_traced, value.values() if isinstance(value, dict) else value))
     return isinstance(value, Tensor)

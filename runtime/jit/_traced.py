@@ -65,7 +65,7 @@ class TopLevelTracedModule(TracedModule):
         self._methods: dict[str, TracedMethod] = {}
 
     def _add_method(self, name: str, method: TracedMethod, constants: dict[str, Any]) -> None:
-        """Has a method run a graph. Constants are attributes, and are not in the state of the module."""
+        """Add a method that runs a graph. Constants are attributes, and are not in the state of the module."""
         self._methods[name] = method
         self.__dict__.update(constants)
 

@@ -14,7 +14,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What is known of a tensor."""
+    """The metadata of a tensor."""
 
     shape: Size
     dtype: dtype
