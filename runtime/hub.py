@@ -19,7 +19,7 @@ _CODE = (
 _FILES = "nothing is downloaded. Fetch the file with the tool of your choice, and read it from there."
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
-"""Where the name of a file of weights has the beginning of its hash."""
+"""The expression that finds the beginning of the hash in the name of a file of weights."""
 _dir: str | None = None
 
 
@@ -55,6 +55,6 @@ def _get_torch_home() -> str:
 
 
 def set_dir(d: Any) -> None:
-    """Have `get_dir` return another folder."""
+    """Set the folder that `get_dir` returns."""
     global _dir
     _dir = os.path.expanduser(d)

@@ -41,7 +41,7 @@ _DTYPES: dict[str, dtype] = {
     "F8_E8M0": EXPORTS["float8_e8m0fnu"],
     **{f"{kind[0].upper()}{bits}": EXPORTS[f"{kind}{bits}"] for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
 }
-"""By the names in files."""
+"""The dtypes by their names in files."""
 
 
 def _library() -> Any:
@@ -122,7 +122,7 @@ def _writable(tensors: Any) -> dict[str, Tensor]:
 
 
 def _described(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Where the elements of tensors lie, as the package takes it."""
+    """Return the descriptions of tensors' memory, as the package takes them."""
     return {
         name: _library().TensorSpec(
             dtype=str(each.dtype).rpartition(".")[2],
@@ -325,7 +325,7 @@ def load_model(
 
 
 def _duplicates(state: Mapping[str, Any], preferred: Collection[str] = ()) -> dict[str, list[str]]:
-    """Of tensors that share memory, the name of the one to keep, and those of the others."""
+    """Return for tensors that share memory the name of the one to keep, and those of the others."""
     found = {}
     for group in _sharing(state):
         if len(group) == 1:

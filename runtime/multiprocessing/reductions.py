@@ -1,4 +1,5 @@
-"""How tensors are sent: their storages as descriptors of shared memory, or as names of files in memory."""
+"""Pickling of tensors between processes: their storages as descriptors of shared memory, or as names of files in
+memory."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def get_all_sharing_strategies() -> set[str]:
 
 
 def init_reductions() -> None:
-    """Have the queues and pipes of multiprocessing send tensors in shared memory."""
+    """Register functions by which the queues and pipes of multiprocessing send tensors in shared memory."""
     for kind in (Tensor, Parameter):
         ForkingPickler.register(kind, reduce_tensor)
     storages: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]

@@ -60,7 +60,7 @@ class ProcessExitedException(ProcessException):
 
 
 def _run(function: Callable[..., Any], index: int, args: tuple[Any, ...], report: str) -> None:
-    """What a process does."""
+    """Run the function in its process, and report an exception."""
     try:
         function(index, *args)
     except KeyboardInterrupt:

@@ -1,6 +1,5 @@
-"""What a file may name without running code: torch's functions that make tensors, dtypes, a few plain classes, and
-what users add.
-"""
+"""The objects that a file may name without running code: torch's functions that make tensors, dtypes, a few plain
+classes, and what users add."""
 
 from __future__ import annotations
 
@@ -101,10 +100,10 @@ _TABLE: dict[str, tuple[Any, Callable[..., Any] | None]] = {
 }
 
 OBJECTS: dict[str, Any] = {name: row[0] for name, row in _TABLE.items()}
-"""What a name stands for."""
+"""The objects by name."""
 
 CALLS: dict[int, Callable[..., Any]] = {id(each): call for each, call in _TABLE.values() if call is not None}
-"""What calls do, by the identity of what is called: what a file has in its place may not be hashable."""
+"""The functions that calls run, by the identity of what is called: what a file has in its place may not be hashable."""
 
 
 # ---- what users add -----------------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ def name_of(function: Any) -> str:
 
 
 def user_globals() -> dict[str, Any]:
-    """What users have added, by the names in files."""
+    """Return the objects that users have added, by their names in files."""
     return {name: each for each, name in map(_named, _added)}
 
 

@@ -55,7 +55,7 @@ class ArchiveReader:
     # ---- the directory ----
 
     def _find_directory(self) -> tuple[int, int, int]:
-        """Where the directory begins, how many entries it has, and where it ends."""
+        """Return the position of the directory, its number of entries, and the position of its end."""
         source = self.source
         if source.size < _END.size:
             raise _damaged("the end of the archive is missing")
@@ -155,7 +155,7 @@ class ArchiveReader:
         return found
 
     def start(self, name: str) -> int:
-        """Where the bytes of a record begin."""
+        """Return the position of a record's first byte."""
         start = self._starts.get(name)
         if start is None:
             entry = self.entry(name)

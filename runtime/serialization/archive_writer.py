@@ -15,7 +15,7 @@ from .checksums import checksum as checksum_of
 __all__ = ["ALIGNMENT", "ArchiveWriter"]
 
 ALIGNMENT = 64
-"""Of the bytes of a record, from the beginning of the file."""
+"""The alignment of the bytes of a record, from the beginning of the file."""
 
 _LIMIT32, _LIMIT16 = 2**32 - 1, 2**16 - 1
 _DESCRIBED, _UTF8 = 0x8, 0x800

@@ -19,7 +19,7 @@ __all__ = ["replacing"]
 
 _LARGE = 1 << 20
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
-"""What the system says where a folder takes no other file, or not in the place of this one."""
+"""The errors of the system where a folder takes no other file, or not in the place of this one."""
 
 
 @contextmanager

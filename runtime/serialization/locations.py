@@ -1,4 +1,4 @@
-"""Where the storages of a file go: its tags, such as `cpu` and `cuda:0`, and what `map_location` makes of them."""
+"""Locations of the storages of a file: tags such as `cpu` and `cuda:0`, and what `map_location` makes of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def placement_of(map_location: Any) -> Placement:
-    """What `map_location` means."""
+    """Return the function that `map_location` stands for."""
     if map_location is None:
         return default_restore_location
     if isinstance(map_location, dict):

@@ -87,7 +87,8 @@ def is_own(module: str) -> bool:
 
 
 def resolve(module: str, name: str) -> Any:
-    """What torch has as `name` in its module, from this package. Raises AttributeError where it has no such thing."""
+    """Return the object that torch has as `name` in its module, from this package. Raises AttributeError where there is
+    none."""
     path = _BELOW.get((module, name), module.partition(".")[2])
     below = path.split(".") if path else []
     if name == "_VariableFunctionsClass":  # whose attributes are torch's functions

@@ -1,4 +1,4 @@
-"""What users set for all files: how memory is mapped, whether checksums are written, which byte order is assumed."""
+"""Settings for all files: how memory is mapped, whether checksums are written, which byte order is assumed."""
 
 from __future__ import annotations
 

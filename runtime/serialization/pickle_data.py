@@ -39,7 +39,7 @@ class PickleData:
 
     @property
     def place(self) -> int:
-        """Where the pickle ends, when it has been read."""
+        """The end of the pickle, when it has been read."""
         return self._place
 
     def _spend(self, count: int) -> None:
@@ -93,7 +93,7 @@ class PickleData:
         return line.decode()
 
     def _popped(self) -> list[Any]:
-        """What was pushed since the last mark."""
+        """Return the objects that were pushed since the last mark, and remove them."""
         items = self._stack
         self._stack = self._marks.pop()
         return items

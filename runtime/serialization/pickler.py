@@ -56,7 +56,7 @@ class Collected:
         self._tags: dict[str, str] = {}
 
     def reference(self, storage: Any) -> tuple[Any, ...]:
-        """What stands in the pickle for a storage."""
+        """Return what stands in the pickle for a storage."""
         whole = storage.untyped()
         address = lib.storage_of(whole._elements._h)
         kind = type(storage)
@@ -88,7 +88,7 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
         self._collected = collected
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
-        """As pickle has it, without asking what objects of known classes are besides."""
+        """Save an object as pickle does, without asking what objects of known classes are besides."""
         function = self.dispatch.get(type(obj))
         if function is None:
             super().save(obj, save_persistent_id)

@@ -1,4 +1,4 @@
-"""What pickles in files call to make tensors: torch's functions, with every argument checked against the storage.
+"""Functions that pickles in files call to make tensors: torch's, with every argument checked against the storage.
 
 `FUNCTIONS` has them by torch's names. They run nothing but what is written here, so that both unpicklers may call them.
 """
@@ -139,13 +139,13 @@ def rebuild_qtensor(
 
 
 def quantizer_parameters(tensor: Any) -> tuple[Any, ...]:
-    """What rebuild_qtensor is given about scales and zero points."""
+    """Return the scheme, scales and zero points as rebuild_qtensor takes them."""
     quantizer = own_quantizer(tensor)
     return quantizer.scheme, *quantizer.arguments
 
 
 def attributes_of(tensor: Any) -> dict[str, Any]:
-    """What users have set on a tensor."""
+    """Return the attributes that users have set on a tensor."""
     return {name: value for name, value in tensor.__dict__.items() if name != "_quantizer"}
 
 
@@ -229,7 +229,7 @@ def get_layout(name: Any) -> Any:
 
 
 def make_parameter(data: Any = None, requires_grad: Any = True) -> Any:
-    """What `Parameter(...)` makes."""
+    """Return the Parameter of the data, after checks."""
     _check(data is None or isinstance(data, handles.Tensor), "a tensor", data)
     return Parameter(data, bool(requires_grad))
 
@@ -253,7 +253,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch.serialization._get_layout": get_layout,
     "torch._tensor._rebuild_from_type_v2": rebuild_from_type_v2,
 }
-"""By torch's names."""
+"""The functions by torch's names."""
 
 READING = (rebuild_qtensor, rebuild_device_tensor_from_cpu_tensor, rebuild_sparse_tensor)
-"""Those that copy or check elements of the tensors that they are given, which may be more than memory has."""
+"""Functions that copy or check elements of the tensors that they are given, which may be more than memory has."""

@@ -80,7 +80,7 @@ def _folder(f: Any) -> str:
 
 
 def write_to(f: Any, writes: Callable[[Write], None], size: int) -> None:
-    """Has a path or a file object written, with at most `size` bytes, by what is given a function that takes bytes."""
+    """Write to a path or a file object, at most `size` bytes, by calling `writes` with a function that takes bytes."""
     if isinstance(f, (str, os.PathLike)):
         folder = os.path.dirname(os.fspath(f))
         if folder and not os.path.isdir(folder):

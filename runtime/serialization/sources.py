@@ -1,4 +1,4 @@
-"""Where `load` reads from: a path, or a file object from its position on. Offsets begin at 0 in either.
+"""Sources that `load` reads from: a path, or a file object from its position on. Offsets begin at 0 in either.
 
 What is asked for is there in full or there is an error: no caller can take a short read for data.
 """
@@ -118,7 +118,7 @@ class Mapped(Path):
 
 
 def open_source(file: Any, mapped: bool) -> Source:
-    """What `load` reads from."""
+    """Return the source for `load`."""
     if isinstance(file, (str, os.PathLike)):
         return Mapped(file, get_default_mmap_options() == mmap.MAP_SHARED) if mapped else Path(file)
     if mapped:

@@ -28,7 +28,7 @@ _WIDEST = 16
 
 
 class StorageType:
-    """What stands in a pickle for a class of storages: torch's name of it."""
+    """The object that stands in a pickle for a class of storages: torch's name of it."""
 
     def __init__(self, name: str, kind: type[AnyStorage]) -> None:
         self.name = name

@@ -22,7 +22,7 @@ from .rebuild import READING
 __all__ = ["WeightsUnpickler", "full_name"]
 
 _COPIED = 16
-"""How many times the length of the file may be copied, or gone through."""
+"""The number of times that the length of the file may be copied, or gone through."""
 # Names of Python 2, which protocol 2 has.
 _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 
