@@ -68,7 +68,7 @@ class Future(Generic[_T]):
         self._result.set_result(result)
 
     def set_exception(self, result: BaseException) -> None:
-        """Have all who wait for the result raise this exception.
+        """Set an exception, which all who wait for the result raise.
 
         Raises:
             AssertionError: it is no exception.

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class ProfilerActivity(enum.Enum):
-    """What is measured: `CPU` is all that there is here, the others have the names that torch knows."""
+    """The kinds of activity that are measured: here only `CPU`, the others have the names that torch knows."""
 
     CPU = 0
     XPU = 1
@@ -34,7 +34,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a schedule says of a step."""
+    """The actions of a schedule's steps."""
 
     NONE = 0
     WARMUP = 1
@@ -319,7 +319,7 @@ def _read(activities: Iterable[ProfilerActivity]) -> set[ProfilerActivity]:
 
 
 def _names(events: Iterable[FunctionEvent]) -> list[dict[str, Any]]:
-    """What viewers call the process and its threads."""
+    """Return the events that name the process and its threads for viewers."""
     process = os.getpid()
     named = [{"ph": "M", "name": "process_name", "pid": process, "tid": 0, "args": {"name": "python"}}]
     for thread in sorted({event.thread for event in events}):

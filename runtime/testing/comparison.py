@@ -25,7 +25,7 @@ _TOLERANCES = {
     "complex64": (1.3e-6, 1e-5),
     "complex128": (1e-7, 1e-7),
 }
-"""By dtype, relative and absolute; of all others zero."""
+"""The relative and absolute tolerances by dtype; zero for all others."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _Options:
         return replace(self, path=(*self.path, key))
 
     def tolerances(self, *dtypes: Any) -> tuple[float, float]:
-        """Those given, or the larger ones of the dtypes."""
+        """Return the given tolerances, or the larger ones of the dtypes."""
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
         pairs = [_TOLERANCES.get(str(dtype).rpartition(".")[2], (0.0, 0.0)) for dtype in dtypes]

@@ -276,7 +276,7 @@ def _values(tree: Any, structure: TreeSpec) -> Iterable[Any]:
 
 
 def _leaves_up_to(tree: Any, structure: TreeSpec) -> list[Any]:
-    """What a value has in the places of a structure's leaves."""
+    """Return the parts of a value in the places of a structure's leaves."""
     if structure.type is None:
         return [tree]
     pairs = zip(_values(tree, structure), structure.children, strict=True)

@@ -27,7 +27,7 @@ class CheckpointError(RuntimeError):
 
 
 class _Settings:
-    """What the first call of a function has found set in its thread, and what the others are to find as well."""
+    """The settings of a thread at the first call of a function, which are restored for the others."""
 
     def __init__(self, preserve_rng_state: bool) -> None:
         self._random_state = get_rng_state() if preserve_rng_state else None

@@ -13,7 +13,7 @@ __all__ = ["swap_tensors"]
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
-    """Have two tensors become each other: elements, gradients, classes and attributes, while the objects stay.
+    """Swap two tensors: elements, gradients, classes and attributes, while the objects stay.
 
     Args:
         t1 (Tensor): a leaf of the graph.

@@ -26,7 +26,7 @@ _PACKAGES = (
 
 
 class SystemEnv(NamedTuple):
-    """What is known of the environment; the names are those of torch's fields, as far as it has them."""
+    """The facts of the environment; the names are those of torch's fields, as far as it has them."""
 
     opweave_version: str
     is_debug_build: str

@@ -10,7 +10,7 @@ __all__ = [
 ]  # fmt: skip
 
 CUDA_HOME = CUDNN_HOME = ROCM_HOME = SYCL_HOME = None
-"""Where compilers for other devices are: nowhere."""
+"""The folders of compilers for other devices: None, as there are none."""
 IS_HIP_EXTENSION = False
 
 _INSTEAD = "libraries are not compiled against torch's C++. Declare operators in YAML and weave them (opweave.weave)"

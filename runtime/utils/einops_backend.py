@@ -11,7 +11,7 @@ _backends: Any = load("einops._backends")
 
 
 class OpweaveBackend(_backends.TorchBackend):  # type: ignore[misc]
-    """What einops calls for tensors. It finds the class among those derived from its own."""
+    """The backend that einops uses for tensors. It finds the class among those derived from its own."""
 
     framework_name = "opweave"
 

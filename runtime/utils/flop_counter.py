@@ -25,7 +25,8 @@ __all__ = ["FlopCounterMode", "register_flop_formula"]
 
 _Shape: TypeAlias = tuple[int, ...]
 flop_registry: dict[Any, Callable[..., int]] = {}
-"""By operator (`ops.aten.mm`) a function of the shapes of its tensors and its other arguments, and of `out_val`."""
+"""The functions that count operations, by operator (`ops.aten.mm`). They take the shapes of its tensors, its other
+arguments, and `out_val`."""
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -191,7 +192,7 @@ class FlopCounterMode(TorchDispatchMode):
         return result
 
     def _begin(self, module: Module, *arguments: Any) -> None:
-        """Has calls belong to a module from now on; the first of them names those within it."""
+        """Count calls for a module from now on; the first of them names those within it."""
         if id(module) not in self._names:
             own = type(module).__name__
             for name, part in module.named_modules():

@@ -150,4 +150,4 @@ default_collate_fn_map: CollateMap = {
     str: collate_str_fn,
     bytes: collate_str_fn,
 }
-"""What `default_collate` does by class; it may be given other classes."""
+"""The functions of `default_collate` by class; it may be given other classes."""

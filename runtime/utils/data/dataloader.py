@@ -160,7 +160,7 @@ class DataLoader(Generic[T_co]):
         return int(drawn.item())
 
     def _pipe_seed(self) -> int | None:
-        """That of the pipes, which is the same in all workers."""
+        """Return the seed of the pipes, which is the same in all workers."""
         return self._seed() if isinstance(self.dataset, IterDataPipe) else None
 
     def __iter__(self) -> Iterator[Any]:

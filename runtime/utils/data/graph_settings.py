@@ -36,7 +36,7 @@ def _has(pipe: Any, *names: str) -> bool:
 def apply_sharding(
     datapipe: Any, num_of_instances: int, instance_id: int, sharding_group: int = SHARDING_PRIORITIES.DEFAULT
 ) -> Any:
-    """Have all pipes with `apply_sharding` read the part of one of so many processes. Returns the pipe.
+    """Make all pipes with `apply_sharding` read the part of one of so many processes. Returns the pipe.
 
     Raises:
         RuntimeError: one of them reads from another.

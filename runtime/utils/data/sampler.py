@@ -74,7 +74,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many indices there will be."""
+        """The number of indices in a pass."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -228,5 +228,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Have another order from the next time on."""
+        """Set the number of the pass, which changes the order from the next one on."""
         self.epoch = epoch

@@ -1,4 +1,4 @@
-"""What worker processes do: read elements by the indices that they are sent, and send batches back."""
+"""Worker processes: they read elements by the indices that they are sent, and send batches back."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ PATIENCE = 5.0
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker process knows of itself: its number, how many there are, the seed of its random numbers, and its
-    copy of the data set.
-    """
+    """The facts of a worker process: its number, how many there are, the seed of its random numbers, and its copy of
+    the data set."""
 
     id: int
     num_workers: int
@@ -120,22 +119,22 @@ class Fetcher:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a worker sends when its iterable data set has ended."""
+    """The message of a worker whose iterable data set has ended."""
 
     worker: int
 
 
 @dataclass(frozen=True)
 class Again:
-    """What begins another pass over the data in a worker that lives on."""
+    """The message that begins another pass over the data in a worker that lives on."""
 
     pipe_seed: int | None
 
 
 @dataclass
 class Worker:
-    """What a worker process is given: the data set and how batches are made of it, what tells it from the others, and
-    how it is spoken with.
+    """The arguments of a worker process: the data set and how batches are made of it, what tells it from the others,
+    and its queues.
 
     Numbers with indices come in the queue `indices`, and go with batches to `results`. None ends the worker. `ended` is
     shared memory that is true from then on: a flag without a lock, which a worker that was killed could keep.
@@ -190,7 +189,7 @@ class Worker:
             self.results.put((number, batch))
 
     def _tasks(self, is_orphan: Callable[[], bool]) -> Iterator[Any]:
-        """What comes until the end."""
+        """Yield the tasks until the end."""
         while not is_orphan():
             try:
                 task = self.indices.get(timeout=PATIENCE)
@@ -202,7 +201,7 @@ class Worker:
                 yield task
 
     def _begin(self, pipe_seed: int | None) -> Fetcher | ExceptionWrapper:
-        """What makes the batches of a pass; the exception that answers all its tasks if it cannot begin."""
+        """Return the fetcher of a pass; the exception that answers all its tasks if it cannot begin."""
         try:
             prepare_pipes(self.dataset, pipe_seed, self.workers, self.number)
             if self.init is not None:

@@ -77,7 +77,7 @@ class Workers(_BaseDataLoaderIter):
 
     @property
     def closed(self) -> bool:
-        """Have the workers ended?"""
+        """True if the workers have ended."""
         return not self._end.alive
 
     def anew(self) -> Workers:

@@ -32,7 +32,7 @@ class DataChunk(list[T]):
 
 
 class _WithForms:
-    """What both kinds of pipes have: forms by name, and hooks of pickling and printing."""
+    """Base class of both kinds of pipes: forms by name, and hooks of pickling and printing."""
 
     functions: dict[str, Callable[..., Any]]
     reduce_ex_hook: Callable[[Any], Any] | None = None
@@ -66,12 +66,12 @@ class _WithForms:
 
     @classmethod
     def set_getstate_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
-        """Have a function say what is pickled of a pipe. Raises RuntimeError if there is one."""
+        """Set the function that says what is pickled of a pipe. Raises RuntimeError if there is one."""
         _set_hook(cls, "getstate_hook", hook_fn)
 
     @classmethod
     def set_reduce_ex_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
-        """Have a function say how pipes are pickled. Raises RuntimeError if there is one."""
+        """Set the function that says how pipes are pickled. Raises RuntimeError if there is one."""
         _set_hook(cls, "reduce_ex_hook", hook_fn)
 
     def __getstate__(self) -> Any:

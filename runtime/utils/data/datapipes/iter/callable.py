@@ -15,9 +15,8 @@ __all__ = ["CollatorIterDataPipe", "FilterIterDataPipe", "MapperIterDataPipe"]
 
 @functional_datapipe("map")
 class MapperIterDataPipe(IterDataPipe[Any]):
-    """What a function returns for each element, or for its columns `input_col`, in whose place, the first of them, the
-    result stands; in `output_col` if that is given, and behind all for -1.
-    """
+    """A pipe of a function's results for each element, or for its columns `input_col`. The result replaces the first of
+    these columns; it goes to `output_col` if that is given, and behind all columns for -1."""
 
     def __init__(self, datapipe: Any, fn: Callable[..., Any], input_col: Any = None, output_col: Any = None) -> None:
         check_function(fn)

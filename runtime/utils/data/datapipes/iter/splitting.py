@@ -16,7 +16,7 @@ __all__ = ["DemultiplexerIterDataPipe", "ForkerIterDataPipe"]
 
 
 class _Shared(IterDataPipe[Any]):
-    """What the pipes share: the source, its iterator, and a buffer for each of them."""
+    """The state that the pipes share: the source, its iterator, and a buffer for each of them."""
 
     form = ""
 
@@ -41,7 +41,7 @@ class _Shared(IterDataPipe[Any]):
         return super().__getstate__()
 
     def elements(self, instance: int) -> Iterator[Any]:
-        """Those of one of the pipes."""
+        """Yield the elements of one of the pipes."""
         if self._source is None:
             self._source = iter(self.main_datapipe)
         buffer = self._buffers[instance]
@@ -70,7 +70,7 @@ class _Shared(IterDataPipe[Any]):
             raise BufferError(f"{name} buffer overflow, buffer size {self.buffer_size} is insufficient.")
 
     def is_every_instance_exhausted(self) -> bool:
-        """Have all pipes come to the end?"""
+        """Return True if all pipes have come to the end."""
         return self._ended and all(self._finished)
 
 

@@ -43,7 +43,7 @@ def _same(element: Any) -> Any:
 
 @functional_datapipe("map")
 class MapperMapDataPipe(MapDataPipe[Any]):
-    """What a function returns for each element."""
+    """A pipe of a function's results for each element."""
 
     def __init__(self, datapipe: Any, fn: Callable[[Any], Any] = _same) -> None:
         check_function(fn)
