@@ -63,7 +63,7 @@ class _Namespace(ModuleType):
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """What is installed under the name of torch, for programs that ask for its version."""
+    """The distribution that is installed under the name of torch, for programs that ask for its version."""
 
     def read_text(self, filename: str) -> str | None:
         if filename != "METADATA":

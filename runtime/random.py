@@ -35,7 +35,7 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Have the default generator go on from a state that `get_rng_state` returned."""
+    """Set the state of the default generator to one that `get_rng_state` returned."""
     default_generator.set_state(new_state)
 
 

@@ -20,7 +20,7 @@ _HALVES = ("bfloat16", "float16")
 class _Entered(threading.local):
     def __init__(self) -> None:
         self.before: list[tuple[bool, dtype]] = []
-        """What was set before each block that this thread is within."""
+        """The settings before each block that this thread is within."""
 
 
 _entered = _Entered()

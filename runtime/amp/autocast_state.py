@@ -1,4 +1,4 @@
-"""What autocast is set to in this thread, by kind of device. What is set for the CPU alone has an effect."""
+"""The settings of autocast in this thread, by kind of device. Only those of the CPU have an effect."""
 
 from __future__ import annotations
 

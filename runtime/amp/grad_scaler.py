@@ -40,7 +40,7 @@ class GradScaler:
         self._scale, self._growth_factor, self._backoff_factor = init_scale, growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
         self._found: dict[int, bool] = {}
-        """By the identity of an optimizer: had its gradients, which are unscaled, infinite elements?"""
+        """True for an optimizer whose gradients, which are unscaled, have infinite elements, by its identity."""
         self._stepped: set[int] = set()
 
     def scale(self, outputs: Any) -> Any:

@@ -15,7 +15,7 @@ from ._derive import elementwise, functions
 
 __array_api_version__ = "2025.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
-"""Those whose functions are all here."""
+"""The versions of the standard whose functions are all here."""
 newaxis = None
 
 

@@ -89,7 +89,7 @@ def _forward(array: Any, index: Any) -> tuple[Any, Any]:
 
 
 def _dimensions(part: Any) -> int:
-    """How many dimensions of the array a part of an index stands for."""
+    """Return the number of the array's dimensions that a part of an index stands for."""
     if part is None or isinstance(part, bool):
         return 0
     return part.ndim if isinstance(part, _Tensor) and part.dtype is _BOOL else 1

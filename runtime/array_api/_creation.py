@@ -159,11 +159,11 @@ DTYPES = tuple(
         "complex64", "complex128",
     )
 )  # fmt: skip
-"""Those of the standard."""
+"""The dtypes of the standard."""
 
 
 class NamespaceInfo:
-    """What `__array_namespace_info__` returns."""
+    """The result of `__array_namespace_info__`."""
 
     def capabilities(self) -> dict[str, Any]:
         """Return what is optional in the standard: all of it is there."""

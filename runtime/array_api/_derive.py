@@ -23,7 +23,7 @@ _OTHER_NAMES = {
     "k": ("diagonal",),
     "shape": ("size",),
 }
-"""What operators call the arguments that are given by name."""
+"""The names that operators have for arguments that are given by name."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NUMBERS = (bool, int, float, complex)
@@ -168,5 +168,5 @@ def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def functions(signatures: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
-    """By name: the functions of a table of signatures."""
+    """Return the functions of a table of signatures, by name."""
     return dict(of_signature(signature, operator) for signature, operator in signatures.items())

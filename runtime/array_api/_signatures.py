@@ -45,7 +45,7 @@ SIGNATURES = {
     "argmin(x, /, *, axis=None, keepdims=False)": "argmin",
     "argsort(x, /, *, axis=-1, descending=False, stable=True)": "argsort",
 }
-"""By the signature: the operator."""
+"""The operators by the signature of the function."""
 
 LINALG = {
     "cholesky(x, /, *, upper=False)": "linalg_cholesky",

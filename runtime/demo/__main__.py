@@ -86,7 +86,8 @@ def _weave(out: Path) -> ModuleType:
 
 @dataclass(frozen=True)
 class _Result:
-    """What was done to the picture, the outcome, and NumPy's; `file` names it on the disk."""
+    """A step of the demonstration: what was done to the picture, the outcome, and NumPy's; `file` names it on the
+    disk."""
 
     file: str
     what: str

@@ -39,7 +39,7 @@ _QUESTIONS = (
 __all__ = sorted({*_CLASSES, *_FUNCTIONS, *_QUESTIONS, "GroupMember", "ReduceOp"})
 
 default_pg_timeout = default_pg_nccl_timeout = timedelta(minutes=30)
-"""How long processes wait for one another in torch."""
+"""The time for which processes wait for one another in torch."""
 
 
 if not TYPE_CHECKING:  # type checkers would take every name for one of these
@@ -49,7 +49,7 @@ if not TYPE_CHECKING:  # type checkers would take every name for one of these
 
 
 class ReduceOp(Enum):
-    """What processes make of their tensors together."""
+    """The reductions that processes apply to their tensors."""
 
     SUM = "sum"
     AVG = "avg"
@@ -63,13 +63,14 @@ class ReduceOp(Enum):
 
 
 class group:  # noqa: N801 (PyTorch's name)
-    """Where programs look for the group of all processes: None."""
+    """The namespace in which programs look for the group of all processes, which is None."""
 
     WORLD = None
 
 
 class GroupMember:
-    """Where programs look for the group of all processes (None), and for what groups are to others."""
+    """The namespace in which programs look for the group of all processes (None), and for the mark of processes outside
+    of a group."""
 
     WORLD = None
     NON_GROUP_MEMBER = -100

@@ -192,7 +192,7 @@ def _elementwise(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _chosen(func: Any, args: Any) -> Any:
-    """Of two masked tensors as one chooses of two tensors; all elements of others count."""
+    """Return the selection of two masked tensors, as one selects of two tensors; all elements of others count."""
     condition, *values = args
     data = func(condition, *_mapped(tuple(values), MaskedTensor.get_data))
     masks = [each.get_mask() if is_masked_tensor(each) else True for each in values]

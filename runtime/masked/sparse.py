@@ -17,7 +17,7 @@ _LAYOUTS = {
     "mean": (strided, sparse_csr),
     **dict.fromkeys(("sum", "prod", "amax", "amin"), (strided, sparse_coo, sparse_csr)),
 }
-"""By name of a function: the layouts that it takes, if these are not strided tensors alone."""
+"""The layouts that functions accept, if these are not strided tensors alone, by name."""
 
 
 def layout_name(of: Any) -> str:
@@ -121,7 +121,8 @@ def _kept(input: Any, mask: Any, identity: Any) -> tuple[Any, Any]:
 
 
 def _of_all(name: str, values: Any, keepdim: bool, sparse: int, by_rows: bool, identity: Any) -> Any:
-    """What is left of all places: nothing is specified by a tensor of layout sparse_coo that is zero."""
+    """Return the reduction over all dimensions. A tensor of layout sparse_coo without elements stands for one that is
+    zero."""
     if name in ("amax", "amin") and not values.size(0):
         result = values.new_full(values.shape[1:], identity)
     else:

@@ -105,7 +105,7 @@ def _zoom(
 
 
 def _lower(bracket: list[Trial]) -> int:
-    """Which end has the lower loss."""
+    """Return the end with the lower loss."""
     return 0 if bracket[0].loss <= bracket[-1].loss else 1
 
 

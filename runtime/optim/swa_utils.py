@@ -51,7 +51,7 @@ def get_swa_avg_fn() -> Callable[..., Any]:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
-    """As `get_ema_avg_fn`, of lists of tensors, in place."""
+    """Return `get_ema_avg_fn` for lists of tensors, in place."""
     if not 0.0 <= decay <= 1.0:
         raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
 
@@ -67,7 +67,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
 
 
 def get_swa_multi_avg_fn() -> Callable[..., None]:
-    """As `get_swa_avg_fn`, of lists of tensors, in place."""
+    """Return `get_swa_avg_fn` for lists of tensors, in place."""
 
     def swa_update(averaged_param_list: Any, current_param_list: Any, num_averaged: Any) -> None:
         share = 1 / (float(num_averaged) + 1)

@@ -1,4 +1,4 @@
-"""What optimizers that are written for torch take from `torch.optim.optimizer`."""
+"""Helpers of `torch.optim.optimizer` for optimizers that are written for torch."""
 
 from __future__ import annotations
 

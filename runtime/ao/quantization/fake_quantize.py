@@ -44,7 +44,7 @@ class FakeQuantizeBase(WithArguments, Module):
         self.fake_quant_enabled.fill_(int(enabled))
 
     def disable_fake_quant(self) -> None:
-        """Do not round from now on."""
+        """Stop rounding."""
         self.enable_fake_quant(False)
 
     def enable_observer(self, enabled: bool = True) -> None:
@@ -52,7 +52,7 @@ class FakeQuantizeBase(WithArguments, Module):
         self.observer_enabled.fill_(int(enabled))
 
     def disable_observer(self) -> None:
-        """Do not observe ranges from now on."""
+        """Stop observing ranges."""
         self.enable_observer(False)
 
 
@@ -149,24 +149,24 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
 
 
 def disable_fake_quant(mod: Any) -> None:
-    """Have a module not round from now on; for `Module.apply`."""
+    """Make a module stop rounding; for `Module.apply`."""
     if isinstance(mod, FakeQuantizeBase):
         mod.disable_fake_quant()
 
 
 def enable_fake_quant(mod: Any) -> None:
-    """Have a module round from now on; for `Module.apply`."""
+    """Make a module round; for `Module.apply`."""
     if isinstance(mod, FakeQuantizeBase):
         mod.enable_fake_quant()
 
 
 def disable_observer(mod: Any) -> None:
-    """Have a module not observe ranges from now on; for `Module.apply`."""
+    """Make a module stop observing ranges; for `Module.apply`."""
     if isinstance(mod, FakeQuantizeBase):
         mod.disable_observer()
 
 
 def enable_observer(mod: Any) -> None:
-    """Have a module observe ranges from now on; for `Module.apply`."""
+    """Make a module observe ranges; for `Module.apply`."""
     if isinstance(mod, FakeQuantizeBase):
         mod.enable_observer()

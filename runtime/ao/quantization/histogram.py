@@ -115,8 +115,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         return self.min_val + width * first, self.min_val + width * (last + 1)
 
     def _error(self, first: int, last: int) -> float:
-        """The sum of squared errors, where elements are spread evenly in each bin and those beyond the range go to "
-        "its ends."""
+        """The sum of squared errors, where elements are spread evenly in each bin and those beyond the range go to its
+        ends."""
         width = (self.max_val.item() - self.min_val.item()) / self.bins
         step = width * (last - first + 1) / self.dst_nbins
         if step == 0.0:

@@ -62,7 +62,7 @@ class Partial:
 
 
 class WithArguments:
-    """What classes of observers have besides: objects with some arguments fixed."""
+    """Methods of classes of observers that make objects with some arguments fixed."""
 
     @classmethod
     def with_args(cls, **kwargs: Any) -> Partial:

@@ -15,7 +15,7 @@ _FLOAT32 = EXPORTS["float32"]
 
 
 class FixedQParamsObserver(ObserverBase):
-    """Has a scale and a zero point that are known."""
+    """An observer whose scale and zero point are known."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class PlaceholderObserver(ObserverBase):
 
 
 class NoopObserver(ObserverBase):
-    """Does nothing."""
+    """An observer that passes inputs on and keeps nothing."""
 
     def __init__(self, dtype: dtype = EXPORTS["float16"], custom_op_name: str = "") -> None:
         super().__init__(dtype=dtype, is_dynamic=False)

@@ -1,4 +1,4 @@
-"""Which observers watch the results and the weights of a module: QConfig, and the usual ones."""
+"""Pairs of observers for the results and the weights of a module: QConfig, and the usual ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Pair(NamedTuple):
 
 
 class QConfig(_Pair):
-    """What makes the observer of a module's results, and that of its weight."""
+    """A pair of factories: of the observer of a module's results, and of that of its weight."""
 
     def __new__(cls, activation: Any, weight: Any) -> QConfig:
         if isinstance(activation, Module) or isinstance(weight, Module):

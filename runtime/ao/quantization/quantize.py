@@ -22,7 +22,7 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: dict[type, type] = {Linear: DynamicLinear
 """The quantized class for each class of modules."""
 
 _WITHOUT = (LSTM, GRU, LSTMCell, GRUCell, RNNCell, Embedding, EmbeddingBag)
-"""Those that torch has a quantized class for, and opweave has not."""
+"""Classes of modules for which torch has a quantized class and opweave has none."""
 
 
 def quantize_dynamic(

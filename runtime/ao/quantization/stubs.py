@@ -1,5 +1,5 @@
-"""Where a model is to be quantized, and where its results are to be float again: modules that pass tensors on until "
-"then."""
+"""Modules that mark where a model is to be quantized, and where its results are to be float again: they pass tensors on
+until then."""
 
 from __future__ import annotations
 

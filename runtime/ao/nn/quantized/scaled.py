@@ -1,4 +1,4 @@
-"""What modules have in common whose results are quantized by a scale and a zero point of their own."""
+"""Common parts of modules whose results are quantized by a scale and a zero point of their own."""
 
 from __future__ import annotations
 
