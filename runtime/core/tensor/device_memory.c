@@ -65,8 +65,8 @@ static void *take(ow_device device, int class, int64_t nbytes) {
     return data;
 }
 
-/* 1 if the block is kept. */
-static int keep(ow_device device, int class, void *data) {
+/* 1 if the block is kept, and so counted as one that no tensor holds. */
+static int keep(ow_device device, int class, void *data, int64_t nbytes) {
     block *b = malloc(sizeof *b);
     if (!b) return 0;
     pthread_mutex_lock(&mutex);
@@ -74,6 +74,7 @@ static int keep(ow_device device, int class, void *data) {
     if (p) {
         *b = (block){data, p->kept[class]};
         p->kept[class] = b;
+        count(&p->counted.allocated, &p->counted.most_allocated, -nbytes);
     }
     pthread_mutex_unlock(&mutex);
     if (!p) free(b);
@@ -103,9 +104,10 @@ void *ow_device_allocate(ow_device device, int64_t nbytes) {
 
 void ow_device_release(ow_device device, void *data, int64_t nbytes) {
     const ow_device_kind *kind = ow_device_row(device);
-    const int class = kind->keeps_blocks ? class_of(&nbytes) : 0, kept = kind->keeps_blocks && keep(device, class, data);
-    count_memory(device, -nbytes, kept ? 0 : -nbytes);
-    if (!kept) kind->release(kind, device, data, nbytes);
+    const int class = kind->keeps_blocks ? class_of(&nbytes) : 0;
+    if (kind->keeps_blocks && keep(device, class, data, nbytes)) return;
+    count_memory(device, -nbytes, -nbytes);
+    kind->release(kind, device, data, nbytes);
 }
 
 /* The size of a class, of which any other size of it is rounded up. */
