@@ -53,7 +53,7 @@ _MEANINGS = {
     "dtype": "dtype of the result",
     "layout": "must be strided",
     "device": "device of the result; that of the input or the default one if None",
-    "pin_memory": "must be false, as there is no accelerator",
+    "pin_memory": "whether the result is in memory that the accelerator allocates",
     "memory_format": "order of the result's elements in memory",
     "size": "sizes of the result",
     "generator": "source of random numbers; the default generator if None",

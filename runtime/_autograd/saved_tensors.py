@@ -7,6 +7,7 @@ from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
+from .._base.pinning import can_pin
 from .._base.type_names import type_name, wrong_type
 from .._handle import HooksBase, alias, packing, set_edge, versions
 from .grad_mode import no_grad
@@ -38,16 +39,20 @@ class saved_tensors_hooks(HooksBase):  # noqa: N801 (PyTorch's name)
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (PyTorch's name)
-    """Context in which the graph keeps the tensors that are saved on the CPU, where they are already: as they are.
+    """Context in which the graph keeps the tensors that are saved on the CPU: those that are there already as they are.
 
-    With `pin_memory` it keeps copies. Whether a tensor was overwritten since is not checked.
+    With `pin_memory` it keeps copies, in pinned memory where there is an accelerator that allocates it. Whether a
+    tensor was overwritten since is not checked.
     """
 
     __module__ = "opweave.autograd.graph"
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(tensor: Any) -> Any:
-            return tensor.device, tensor.clone() if pin_memory else tensor.cpu()
+            on_cpu = tensor.cpu()
+            if pin_memory and can_pin() and not tensor.is_sparse:
+                on_cpu = on_cpu.pin_memory()
+            return tensor.device, on_cpu.clone() if pin_memory and on_cpu is tensor else on_cpu
 
         super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 

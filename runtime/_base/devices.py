@@ -118,16 +118,21 @@ def register(row: Device) -> None:
 
     Raises:
         ValueError: the name is no identifier, or there is such a device, or another accelerator; there are less than 1
-            or more than 256 of it; there is no such family of operators.
+            or more than 256 of it; one function for pinned memory is missing; there is no such family of operators.
         RuntimeError: there are as many kinds as the core has room for, which is 8.
     """
     if not row.name.isidentifier():
         raise ValueError(f"the name of a device must be an identifier, but got {row.name!r}")
     if row.name in KEY_BITS or row.name == CPU.type:
         raise ValueError(f"there is a device or a dispatch key {row.name!r} already")
+    if (row.allocate_pinned is None) != (row.free_pinned is None):
+        raise ValueError("a device gives allocate_pinned and free_pinned, or neither")
     if row.is_accelerator and (other := accelerator()):
         raise ValueError(f"{row.name!r} cannot be the accelerator beside {other.name!r}: there is one at most")
-    kind = register_device(row.name, row.count, row.keeps_blocks, row.allocate, row.free, row.copy_within)
+    kind = register_device(
+        row.name, row.count, row.keeps_blocks, row.allocate, row.free, row.copy_within,
+        row.allocate_pinned, row.free_pinned,
+    )  # fmt: skip
     for family, address in row.runs.items():
         set_device_run(kind, family, address)
     KEY_BITS[row.name] = DEVICE_KEYS[kind]

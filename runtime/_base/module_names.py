@@ -67,6 +67,7 @@ MODULES: Mapping[str, str] = {
     "optim.adamw": "optim.adam",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
+    "utils.data._utils.pin_memory": "utils.data.pinning",
     "utils.data._utils.worker": "utils.data.worker",
     "utils.model_zoo": "hub",
 }

@@ -33,6 +33,9 @@ class Device:
         runs: by family of operators (`elementwise`, `reduce`, `extern`, …), the address of a function of C that
             computes their results: `int run(const ow_device_plan *plan)` of `device.h`, which `library.copy_headers`
             gives. What it does not do goes to the fallback.
+        allocate_pinned: `allocate_pinned(nbytes)` returns the address of new memory of the CPU that copies to and from
+            the devices prefer, a multiple of 16; None: there is none. It is what `Tensor.pin_memory` copies to.
+        free_pinned: `free_pinned(address, nbytes)` takes back what `allocate_pinned` returned, in the same process.
     """
 
     name: str
@@ -46,6 +49,8 @@ class Device:
     keeps_blocks: bool = True
     is_accelerator: bool = False
     runs: Mapping[str, int] = field(default_factory=dict)
+    allocate_pinned: Callable[[int], int] | None = None
+    free_pinned: Callable[[int, int], None] | None = None
 
     def copy_within(self, index: int, to: int, source: int, nbytes: int) -> None:
         """Copy between two addresses of a device, by way of the CPU where there is no other."""

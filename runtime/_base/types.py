@@ -175,7 +175,7 @@ def check_placement(
     memory_format: Any = None,
 ) -> devices.device | None:
     """The device that a function is to make its tensor on, None if it is not named. Refuses what no function can give:
-    other devices, layouts, orders or kinds of memory."""
+    other devices, layouts or orders of memory. What is asked to be pinned is given to `pinned_result`."""
     if layout is not None and layout is not strided:
         if not isinstance(layout, _layout):
             raise wrong_type(function, "layout", "opweave.layout", layout)
@@ -183,8 +183,6 @@ def check_placement(
     where = None if device is None else devices.available(device)
     if pin_memory is not None and not isinstance(pin_memory, bool):
         raise wrong_type(function, "pin_memory", "bool", pin_memory)
-    if pin_memory:
-        raise RuntimeError(f"{function}(): memory cannot be pinned: no device reads memory of the CPU itself")
     if memory_format is not None:
         memory_order(function, memory_format)
     return where

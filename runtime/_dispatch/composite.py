@@ -13,6 +13,7 @@ from typing import Any
 from .._base.devices import on_device
 from .._base.dtypes import BY_CODE
 from .._base.finfo import finfo
+from .._base.pinning import pinned_result
 from .._base.promotion import common_dtype
 from .._base.tensor_class import Tensor
 from .._C import lib
@@ -25,13 +26,15 @@ from .store import assign, store
 
 def run(op: Op, args: Sequence[Any], out: Any) -> Any:
     """The result of the body for these arguments, stored in `out`."""
-    values, where = placed(op, check(op, args), out)
+    values, where, is_pinned = placed(op, check(op, args), out)
     _check_dtype(op, values)
     _check_in_range(op, values)
     assert op.body is not None
     result: Any = on_device(where, op.body, *values)
     if out is not None:
         return store(op, result, out)
+    if is_pinned:
+        return pinned_result(result)
     own_results(result, values)
     return result if op.results is None or isinstance(result, Tensor) else op.results(result)
 

@@ -7,11 +7,12 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from .._base.devices import META, device, has_values, is_registered, on_device
+from .._base.devices import CPU, META, device, has_values, is_registered, on_device
 from .._base.handles import wrap
+from .._base.pinning import pinned_result
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
-from .._base.types import check_placement, memory_order
+from .._base.types import check_placement, memory_order, preserve_format
 from .._base.warn import warn
 from .._C import lib
 from .._handle import invoke, make_results, produce
@@ -20,7 +21,7 @@ from .check import check, integers
 from .op import INPLACE, NEW, OUT, Op
 from .placement import is_transfer, placed, placement_of
 from .store import store
-from .transfer import to_cpu, to_device
+from .transfer import copied_directly, is_dense, to_cpu, to_device
 
 
 def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -38,7 +39,8 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if op.family == "factory":
         return _factory(op, values, out)
     if op.family == "core" and (placement := placement_of(op, values)):
-        return _moved(op, values, check_placement(op.name, **placement))
+        moved = _moved(op, values, check_placement(op.name, **placement))
+        return pinned_result(moved) if placement.get("pin_memory") else moved
     if is_transfer(op, values):
         return _copied(op, values)
     if op.view and is_registered(values[0].device):
@@ -59,9 +61,18 @@ def _moved(op: Op, values: Sequence[Any], where: device | None) -> Any:
         return make_results(op.function, tuple(values), None, NEW, True)
     if not has_values(source):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if source.device is CPU and _keeps_elements(op, values):
+        return to_device(source, where)
     on_cpu = to_cpu(source) if is_registered(source.device) else source
     converted = invoke(op.function, (on_cpu, *values[1:]), None, NEW)
     return to_device(converted, where) if is_registered(where) else converted
+
+
+def _keeps_elements(op: Op, values: Sequence[Any]) -> bool:
+    """True if a copy has the dtype and the order of its source, so that bytes of this one are those of the copy."""
+    given = dict(zip(op.names, values, strict=True))
+    keeps_order = given["memory_format"] in (None, preserve_format) and is_dense(values[0])
+    return keeps_order and given["dtype"] in (None, values[0].dtype)
 
 
 def _copied(op: Op, values: Sequence[Any]) -> Any:
@@ -69,6 +80,8 @@ def _copied(op: Op, values: Sequence[Any]) -> Any:
     target, source, *rest = values
     if not has_values(source):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if copied_directly(target, source):
+        return target
     return op.function(target, source.to(target.device), *rest)
 
 
@@ -101,8 +114,9 @@ def _check_word(op: Op, values: Sequence[Any]) -> None:
 
 
 def _factory(op: Op, values: Sequence[Any], out: Any) -> Any:
-    values, where = placed(op, values, out)
-    return on_device(where, _made, op, values, out)
+    values, where, is_pinned = placed(op, values, out)
+    result = on_device(where, _made, op, values, out)
+    return pinned_result(result) if is_pinned else result
 
 
 def _made(op: Op, values: Sequence[Any], out: Any) -> Any:

@@ -18,15 +18,16 @@ from .op import Op
 _ELSEWHERE = ELSEWHERE | KEY_BITS["meta"]
 
 
-def placed(op: Op, values: Sequence[Any], out: Any) -> tuple[Sequence[Any], device | None]:
-    """The arguments of an operator, with the dtype of `out` where that decides, and the device of the tensors that it
-    makes: None stands for the default one. Refuses what it cannot give: other devices, layouts, orders of memory."""
+def placed(op: Op, values: Sequence[Any], out: Any) -> tuple[Sequence[Any], device | None, bool]:
+    """The arguments of an operator, with the dtype of `out` where that decides, the device of the tensors that it
+    makes, where None stands for the default one, and whether a new result is to be pinned. Refuses what it cannot give:
+    other devices, layouts, orders of memory."""
     placement = placement_of(op, values)
     where = (check_placement(op.name, **placement) if placement else None) or _device_of(values, out)
     if not placement or out is None or "dtype" not in op.names:
-        return values, where
+        return values, where, out is None and bool(placement.get("pin_memory"))
     index = op.names.index("dtype")
-    return [*values[:index], _dtype_with_out(op, values[index], out), *values[index + 1 :]], where
+    return [*values[:index], _dtype_with_out(op, values[index], out), *values[index + 1 :]], where, False
 
 
 def made_on(op: Op, args: Sequence[Any], out: Any) -> device | None:
@@ -41,8 +42,8 @@ def made_on(op: Op, args: Sequence[Any], out: Any) -> device | None:
 
 def require_one_device(op: Op, args: Sequence[Any], out: Any) -> None:
     """Raises RuntimeError for tensors of several devices, of which one is a registered one, and for a generator of
-    another kind. Tensors of the CPU without dimensions go with any other, and those of a list that selects from another
-    tensor."""
+    another kind, and where memory that is not the CPU's is to be pinned. Tensors of the CPU without dimensions go with
+    any other, and those of a list that selects from another tensor."""
     selects = bool(args) and isinstance(args[0], Tensor)
     values = [*(value for value in args if not (selects and isinstance(value, (list, tuple)))), out]
     found = {device_of(each): None for each in _tensors_of(values) if each.ndim or device_of(each) is not CPU}
@@ -51,6 +52,8 @@ def require_one_device(op: Op, args: Sequence[Any], out: Any) -> None:
         raise RuntimeError(
             f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
         )
+    if "pin_memory" in op.names and args[op.names.index("pin_memory")] and made_on(op, args, out) not in (None, CPU):
+        raise RuntimeError("Only dense CPU tensors can be pinned")
     for each in args:
         if isinstance(each, Generator):
             where = made_on(op, args, out) or CPU

@@ -8,6 +8,7 @@ from typing import Any
 from .._base.allocation import allocate
 from .._base.errors import raise_pending
 from .._base.handles import exchange, shape_of, wrap
+from .._base.pinning import pinned_copy
 from .._base.shapes import packed_strides, strides_in_order
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
@@ -15,7 +16,7 @@ from .._base.types import FORMATS, preserve_format
 from .._C import lib
 from .._handle import apart, item
 
-__all__ = ["element_of", "format_of", "made_in_inference_mode", "resized", "set_memory"]
+__all__ = ["element_of", "format_of", "made_in_inference_mode", "pinned_copy", "resized", "set_memory"]
 
 
 def resized(tensor: Any, sizes: Sequence[int], memory_format: Any) -> Any:

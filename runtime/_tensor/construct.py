@@ -18,6 +18,7 @@ from .._base.devices import available, device, get_default_device, has_values
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.handles import OVERFLOW
 from .._base.interchange import tensor_of_bytes
+from .._base.pinning import pinned_result
 from .._base.type_names import type_name
 from .._base.types import check_placement
 from .._C import lib
@@ -57,8 +58,7 @@ def tensor(
     """
     given_names = read_names("tensor", names)
     named = None if device is None else available(device)
-    if pin_memory:
-        check_placement("tensor", pin_memory=pin_memory)
+    check_placement("tensor", pin_memory=pin_memory)
     wanted = None if dtype is None else _resolve(dtype, "tensor")
     if isinstance(data, handles.Tensor):
         warnings.warn(
@@ -69,6 +69,8 @@ def tensor(
         )
         data = data.detach()
     result: TensorType = _moved(_new(data, wanted), named)
+    if pin_memory:
+        result = pinned_result(result)
     if given_names is not None:
         rename_new(result, given_names)
     return result.requires_grad_() if requires_grad else result

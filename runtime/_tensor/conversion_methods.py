@@ -15,6 +15,7 @@ from .._base.handles import shape_of, strides_of
 from .._base.interchange import check_memory, from_array, to_array
 from .._base.keys import KEY_BITS
 from .._base.lazy_imports import load
+from .._base.pinning import pinned_result
 from .._C import lib
 from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_arrow, to_dlpack
 from .._representations.named.names import check_savable, with_names_of
@@ -64,6 +65,7 @@ class ConversionMethods:
         dtype: dtype | None = None,
         device: device | str | None = None,
         requires_grad: bool = False,
+        pin_memory: bool = False,
     ) -> TensorType:
         """Return a new tensor with the values of `data`, of the dtype of this tensor unless `dtype` is given.
 
@@ -74,10 +76,11 @@ class ConversionMethods:
         if isinstance(data, handles.Tensor):
             source: Any = data.detach()
             where = self.device if device is None else device
-            return source.to(where, dtype, copy=True).requires_grad_(requires_grad)
+            copied = source.to(where, dtype, copy=True)
+            return (pinned_result(copied) if pin_memory else copied).requires_grad_(requires_grad)
         wanted = self.dtype if dtype is None else dtype
         where = self.device if device is None else device
-        return tensor(data, dtype=wanted, device=where, requires_grad=requires_grad)
+        return tensor(data, dtype=wanted, device=where, requires_grad=requires_grad, pin_memory=pin_memory)
 
     # ---- NumPy ----
 

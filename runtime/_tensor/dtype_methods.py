@@ -12,7 +12,7 @@ from .._base.devices import available, device
 from .._base.dtypes import BY_CODE, OF_ELEMENTS, dtype
 from .._base.shown_name import qualified
 from .._base.type_names import type_name
-from .._base.types import check_placement, memory_format, memory_order, preserve_format
+from .._base.types import memory_format, memory_order, preserve_format
 from .._C import lib
 from .._dispatch.ops import ops
 
@@ -128,11 +128,11 @@ class DtypeMethods(CastMethods):
         return self.to("xpu" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
 
     def pin_memory(self: Any, device: device | str | None = None) -> TensorType:
-        """The elements where an accelerator reads them itself; raises RuntimeError, for there is none."""
-        if self.is_meta:
-            raise RuntimeError(f"cannot pin 'Meta{self.dtype.scalar_name}Type' only dense CPU tensors can be pinned")
-        check_placement("pin_memory", pin_memory=True)
-        return self
+        """The tensor itself if its memory is pinned, else a copy in memory of the CPU that the accelerator allocates.
+
+        Raises RuntimeError for tensors of other devices, and where there is no accelerator, or none with such memory.
+        """
+        return self if self.is_pinned(device) else ops._pin_memory(self, device)
 
 
 # ---- arguments of to() --------------------------------------------------------------------------------------

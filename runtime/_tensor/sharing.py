@@ -114,6 +114,8 @@ def from_file(
         RuntimeError: the file cannot be opened, or is shorter.
     """
     where = check_placement("from_file", layout=layout, device=device, pin_memory=pin_memory)
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
     if where not in (None, CPU):
         raise RuntimeError("from_file(): only tensors of the CPU can have a file as their memory")
     elements: Tensor = elements_of_file(filename, shared, size, dtype_or_default(dtype, "from_file"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .._base.devices import has_values
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integers, type_name
+from .._base.pinning import pinned_result
 from .._base.tensor_class import Tensor
 from .._base.types import check_placement, layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from .._dispatch.ops import ops
@@ -72,6 +73,8 @@ def sparse_coo_tensor(
     places = as_tensor(indices, device=where)
     elements = as_tensor(values, dtype=dtype, device=where)
     _check_dense("sparse_coo_tensor", places, elements)
+    if pin_memory:
+        places, elements = pinned_result(places), pinned_result(elements)
     if not elements.ndim:
         elements = elements.reshape(1)
     if not places.is_complex() and (places.dtype.is_integer or places.dtype.is_floating_point):
@@ -95,6 +98,8 @@ def _empty(size: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: 
     where = check_placement("sparse_coo_tensor", device=device, pin_memory=pin_memory)
     sizes = integers("sparse_coo_tensor", "size", (size,))
     result: TensorType = made(zeros(sizes, sparse_coo, dtype or ops.empty(0).dtype, where))
+    if pin_memory:
+        result = pinned_result(result)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -168,6 +173,8 @@ def _compressed(
     starts, places = (_indices(each, where) for each in parts[:2])
     values = as_tensor(parts[2], dtype=options["dtype"], device=where)
     _check_dense(name, starts, places, values)
+    if options["pin_memory"]:
+        starts, places, values = map(pinned_result, (starts, places, values))
     if size is not None and not isinstance(size, (tuple, list)):
         raise TypeError(f"{name}(): argument 'size' (position 4) must be tuple of ints, not {type_name(size)}")
     sizes = _inferred(layout, starts, places, values) if size is None else integers(name, "size", (size,), 4)

@@ -58,13 +58,24 @@ class StorageFacts:
         take_pending()
         return False
 
-    def is_pinned(self) -> bool:
-        """Return whether the memory is pinned for an accelerator: always False."""
-        return False
+    def is_pinned(self, device: Any = None) -> bool:
+        """Return whether a device has allocated the memory, which is the CPU's, as `pin_memory` has it."""
+        return self._elements.is_pinned(device)
 
-    def pin_memory(self, device: Any = None) -> NoReturn:
-        """Raise RuntimeError: there is no accelerator to pin memory for."""
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+    def pin_memory(self: Any, device: Any = None) -> Any:
+        """Return the storage itself where its memory is pinned, else a copy in memory of the CPU that the accelerator
+        allocates.
+
+        Raises:
+            TypeError: the memory is not the CPU's.
+            RuntimeError: there is no accelerator, or none with such memory.
+        """
+        if self.device.type != "cpu":
+            raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
+        from .storage_objects import seen_as
+
+        pinned = self._elements.pin_memory(device)
+        return self if pinned is self._elements else seen_as(type(self), pinned)
 
     def cuda(self, device: Any = None, non_blocking: bool = False) -> NoReturn:
         """Raise RuntimeError: there is no such device."""

@@ -13,6 +13,7 @@ from .._base import handles
 from .._base.devices import BY_NUMBER, CPU, META, device, has_values
 from .._base.dtypes import OF_ELEMENTS, dtype
 from .._base.keys import KEY_BITS
+from .._base.pinning import is_pinned
 from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
 from .._base.types import layout, memory_format, preserve_format, strided
@@ -196,9 +197,9 @@ class Tensor(
         """True if autograd knows the tensor as a view of another one."""
         return self._base is not None
 
-    def is_pinned(self) -> bool:
-        """Return whether the memory is pinned for an accelerator: always False."""
-        return False
+    def is_pinned(self, device: Any = None) -> bool:
+        """Return whether a device has allocated the memory, which is the CPU's, as `pin_memory` has it."""
+        return is_pinned(self, device)
 
     def is_shared(self) -> bool:
         """Return whether other processes can share the memory."""

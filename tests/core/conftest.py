@@ -32,7 +32,8 @@ NATIVE = Path(__file__).resolve().parent / "native"
 POOLS = ["segments", "small_pool", "large_pool", "allocator"]
 STATE = ["errors", "thread", "environment", "statistics", *POOLS, "thread_pool"]
 TENSORS = [
-    "sizes", "devices", "device_memory", "storage", "left_storages", "new_memory", "tensor", "overlap", "channels_last",
+    "sizes", "devices", "device_memory", "pinned_memory", "storage", "left_storages", "new_memory", "tensor", "overlap",
+    "channels_last",
 ]  # fmt: skip
 PYTHON = ["level", "registry", "shape_cache", "gil", "api_tensor", "api_state"]
 

@@ -70,7 +70,7 @@ def test_methods_that_move_tensors() -> None:
     for move in (x.cuda, x.xpu, lambda: x.cuda("cuda:0"), lambda: x.cuda(opweave.device("cuda"))):
         with pytest.raises(RuntimeError, match="tensors of this build live on the CPU"):
             move()
-    with pytest.raises(RuntimeError, match="no device reads memory of the CPU"):
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
         x.pin_memory()
 
 

@@ -35,6 +35,7 @@ _RULES = {
     factories.make_zeros: ("zeros", "empty", "zeros_like", "empty_like", "new_zeros", "new_empty"),
     factories.eye: ("eye",),
     copies.conj: ("conj",),
+    copies.pin: ("_pin_memory",),
     selection.index: ("index",),
     copies.item: ("item",),
     copies.compare: ("equal", "allclose"),

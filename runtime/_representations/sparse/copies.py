@@ -38,6 +38,11 @@ def detach(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     return made(args[0]._sparse.with_values(args[0]._sparse.values.detach()))
 
 
+def pin(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """What the tensor consists of in pinned memory."""
+    return made(_each(args[0]._sparse, lambda part: part.pin_memory(args[1])))
+
+
 def conj(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     tensor = args[0]
     return made(tensor._sparse.with_values(tensor._sparse.values.conj())) if tensor.is_complex() else tensor

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._base.dtypes import EXPORTS, get_default_dtype
 from ..._base.dtypes import dtype as dtype_class
+from ..._base.pinning import pinned_result
 from ..._base.tensor_class import Tensor
 from ..._base.types import layout as layout_class
 from ..._base.types import sparse_coo, strided
@@ -48,6 +49,11 @@ def zeros(size: tuple[int, ...], layout: layout_class, dtype: Any, device: Any, 
 
 
 def make_zeros(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    result = _zeros(op, args, out, mode)
+    return pinned_result(result) if named(op, args, "pin_memory") and out is None else result
+
+
+def _zeros(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """`zeros` and `empty`, `zeros_like` and `empty_like`, `new_zeros` and `new_empty` with a sparse result."""
     like: Any = args[0] if isinstance(args[0], Tensor) else None
     layout = named(op, args, "layout")

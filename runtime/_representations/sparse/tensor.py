@@ -130,6 +130,10 @@ class SparseTensor(Tensor):  # type: ignore[misc]
         """True if other processes share the memory of all tensors that it consists of."""
         return all(part.is_shared() for _, part in self._sparse.parts)
 
+    def is_pinned(self, device: Any = None) -> bool:
+        """Return whether a device has allocated the memory of all tensors that it consists of."""
+        return all(part.is_pinned(device) for _, part in self._sparse.parts if part.numel())
+
     def share_memory_(self) -> Any:
         """Moves the tensors that it consists of to shared memory."""
         for _, part in self._sparse.parts:

@@ -66,6 +66,7 @@ uintptr_t storage_of(double t);
 int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
 int32_t storage_is_inference(uintptr_t storage);
+uint32_t storage_pinned_for(uintptr_t storage); /* the kind of device that has allocated it; 0: none */
 int32_t storage_readonly(uintptr_t storage);
 int32_t storage_resize(uintptr_t storage, int64_t nbytes); /* 1; 0 where it would have to move, -1 with the error set */
 int64_t storage_uses(double t); /* tensors and storage objects that share its memory */

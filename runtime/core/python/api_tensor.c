@@ -264,6 +264,7 @@ int64_t storage_uses(double t) {
 }
 
 int32_t storage_is_inference(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_INFERENCE) != 0; }
+uint32_t storage_pinned_for(uintptr_t storage) { return ow_pinned_for(storage_at(storage)); }
 int32_t storage_readonly(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_READONLY) != 0; }
 
 void storage_retain(uintptr_t storage) { ow_storage_retain(storage_at(storage)); }

@@ -71,6 +71,7 @@ PyObject *ow_interruption(PyObject *module, PyObject *nothing);
 void ow_keep_exception(void);
 /* Devices (registered_devices.c). */
 PyObject *ow_register_device(PyObject *module, PyObject *arguments);
+PyObject *ow_pinned_like(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_set_device_run_python(PyObject *module, PyObject *arguments);
 /* Keys whose tensors the core answers for: nothing of Python's is registered for them. */
 extern uint32_t ow_answered_keys;

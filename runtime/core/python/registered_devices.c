@@ -4,10 +4,11 @@
 #include "operator_function.h"
 #include "families/plan.h"
 #include "tensor/storage.h"
+#include "tensor_object.h"
 
 /* What a kind of device is registered with; borrowed by the table for as long as the process runs. */
 typedef struct {
-    PyObject *allocate, *release, *copy;
+    PyObject *allocate, *release, *copy, *allocate_pinned, *release_pinned;
 } functions;
 
 /* The calling thread may be one of the pool's, or free a tensor while an exception is raised. */
@@ -45,16 +46,49 @@ static PyObject *new_address(const functions *f, ow_device device, int64_t nbyte
     return PyObject_CallFunction(f->allocate, "iL", index_of(device), (long long)nbytes);
 }
 
-static void *allocate(const ow_device_kind *kind, ow_device device, int64_t nbytes) {
-    python_state state = enter();
-    PyObject *result = new_address(kind->context, device, nbytes);
+/* The address that a function has returned; NULL with the error set, as where it has raised. Takes the result. */
+static void *address_in(PyObject *result, const ow_device_kind *kind, const char *function) {
     void *address = result ? PyLong_AsVoidPtr(result) : NULL;
     if (!address && !PyErr_Occurred())
-        PyErr_Format(PyExc_RuntimeError, "allocate() of the device %s gave no address, but %R", kind->name, result);
+        PyErr_Format(PyExc_RuntimeError, "%s() of the device %s gave no address, but %R", function, kind->name, result);
     if (!address) ow_keep_exception();
     Py_XDECREF(result);
+    return address;
+}
+
+static void *allocate(const ow_device_kind *kind, ow_device device, int64_t nbytes) {
+    python_state state = enter();
+    void *address = address_in(new_address(kind->context, device, nbytes), kind, "allocate");
     leave(state);
     return address;
+}
+
+static void call_release_pinned(const ow_device_kind *kind, void *data, int64_t nbytes) {
+    const functions *f = kind->context;
+    PyObject *result = PyObject_CallFunction(f->release_pinned, "KL", (unsigned long long)(uintptr_t)data, (long long)nbytes);
+    if (!result) PyErr_WriteUnraisable(f->release_pinned);
+    Py_XDECREF(result);
+}
+
+/* Kernels read numbers of 16 bytes where their size says, and no closer. */
+static void *allocate_pinned(const ow_device_kind *kind, int64_t nbytes) {
+    const functions *f = kind->context;
+    python_state state = enter();
+    void *address = address_in(PyObject_CallFunction(f->allocate_pinned, "L", (long long)nbytes), kind, "allocate_pinned");
+    if ((uintptr_t)address % _Alignof(max_align_t)) {
+        call_release_pinned(kind, address, nbytes);
+        address = ow_fail(OW_RUNTIME_ERROR, "allocate_pinned() of the device %s gave %p, which is no multiple of %d",
+                          kind->name, address, (int)_Alignof(max_align_t));
+    }
+    leave(state);
+    return address;
+}
+
+static void release_pinned(const ow_device_kind *kind, void *data, int64_t nbytes) {
+    if (!Py_IsInitialized()) return;
+    python_state state = enter();
+    call_release_pinned(kind, data, nbytes);
+    leave(state);
 }
 
 /* Of a process that ends, the device's memory goes with it. */
@@ -80,14 +114,18 @@ static int copy(const ow_device_kind *kind, ow_device device, void *to, const vo
     return done;
 }
 
-/* register_device(name, count, keeps_blocks, allocate, release, copy): the number of the new kind. */
+/* register_device(name, count, keeps_blocks, allocate, release, copy, allocate_pinned, release_pinned): the number of the new
+ * kind. The last two are None where it has no memory of the CPU. */
 PyObject *ow_register_device(PyObject *module, PyObject *arguments) {
     (void)module;
     const char *name;
     int count;
     functions given, *kept;
     ow_device_kind kind = {.allocate = allocate, .release = release, .copy = copy};
-    if (!PyArg_ParseTuple(arguments, "sipOOO", &name, &count, &kind.keeps_blocks, &given.allocate, &given.release, &given.copy)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "sipOOOOO", &name, &count, &kind.keeps_blocks, &given.allocate, &given.release, &given.copy,
+                          &given.allocate_pinned, &given.release_pinned))
+        return NULL;
+    if (given.allocate_pinned != Py_None) kind.allocate_pinned = allocate_pinned, kind.release_pinned = release_pinned;
     if (strlen(name) >= sizeof kind.name || count < 1 || count > OW_DEVICES_OF_KIND)
         return PyErr_Format(PyExc_ValueError, "a device has a name of at most %d characters, and there are 1 to %d of a kind",
                             (int)sizeof kind.name - 1, OW_DEVICES_OF_KIND);
@@ -101,10 +139,24 @@ PyObject *ow_register_device(PyObject *module, PyObject *arguments) {
         PyMem_Free(kept);
         return ow_raise_pending();
     }
-    Py_INCREF(kept->allocate);
-    Py_INCREF(kept->release);
-    Py_INCREF(kept->copy);
+    PyObject *held[] = {kept->allocate, kept->release, kept->copy, kept->allocate_pinned, kept->release_pinned};
+    for (size_t k = 0; k < sizeof held / sizeof *held; k++) Py_INCREF(held[k]);
     return PyLong_FromLong(number);
+}
+
+/* pinned_like(tensor, device): a tensor of the same dtype, sizes and strides, whose elements are not set, in memory of the CPU
+ * that a kind of device allocates. */
+PyObject *ow_pinned_like(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t device;
+    const ow_tensor *like = n == 2 ? ow_any_tensor(arguments[0]) : NULL;
+    if (!like || !ow_read_int(arguments[1], &device))
+        return PyErr_Format(PyExc_TypeError, "pinned_like() takes a tensor and the number of a device");
+    const int64_t nbytes = ow_extent(like->ndim, like->sizes, like->strides, like->numel, ow_itemsize(like->dtype));
+    ow_storage *s = nbytes < 0 ? NULL : ow_storage_pinned((ow_device)device, nbytes);
+    ow_tensor *t = s ? ow_tensor_view(s, s->data, like->dtype, like->ndim, like->sizes, like->strides) : NULL;
+    if (s) ow_storage_release(s);
+    return t ? ow_new_owner(t) : ow_raise_pending();
 }
 
 /* set_device_run(kind, family, address): has a function of C compute the plans of a family on a kind of device. */

@@ -438,6 +438,7 @@ static PyMethodDef functions[] = {
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
     {"with_keys", ow_with_keys, METH_VARARGS, "What a function returns while these keys are looked at, and those are not."},
     {"register_device", ow_register_device, METH_VARARGS, "Adds a kind of device; its number."},
+    {"pinned_like", FAST(ow_pinned_like), METH_FASTCALL, "A tensor like another one in memory of the CPU that a device allocates."},
     {"set_device_run", ow_set_device_run_python, METH_VARARGS, "Has a function of C compute plans on a kind of device."},
     {"set_answered", ow_set_answered, METH_O, "Says with which keys calls are the core's own."},
     {"device_memory", ow_device_memory_python, METH_VARARGS, "Bytes of a registered device: held and given, now and at most."},

@@ -71,6 +71,9 @@ typedef struct ow_device_kind {
     void (*release)(const struct ow_device_kind *kind, ow_device device, void *data, int64_t nbytes);
     /* Copies between two addresses of a device. 1, or 0 with the error set. */
     int (*copy)(const struct ow_device_kind *kind, ow_device device, void *to, const void *from, int64_t nbytes);
+    /* Memory of the CPU that copies to and from the devices prefer; both NULL: there is none. NULL with the error set. */
+    void *(*allocate_pinned)(const struct ow_device_kind *kind, int64_t nbytes);
+    void (*release_pinned)(const struct ow_device_kind *kind, void *data, int64_t nbytes);
     void *context;
 } ow_device_kind;
 
@@ -95,6 +98,13 @@ void ow_device_release(ow_device device, void *data, int64_t nbytes);
 /* Gives the device back what no tensor uses: how many bytes. */
 int64_t ow_device_empty_cache(ow_device device);
 ow_device_memory ow_device_memory_of(ow_device device, int resets_peaks);
+
+/* ---- memory of the CPU for registered devices (pinned_memory.c) ---------------------------------------- */
+
+/* A storage of the CPU whose memory a kind of device allocates. NULL with the error set. */
+ow_storage *ow_storage_pinned(ow_device device, int64_t nbytes);
+/* The kind of device that has allocated the memory of a storage of the CPU; OW_CPU: none. */
+ow_device ow_pinned_for(ow_storage *s);
 
 /* ---- sizes and strides (sizes.c) ------------------------------------------------------------------- */
 

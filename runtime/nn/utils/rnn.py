@@ -85,8 +85,10 @@ class PackedSequence(_Packed):
         return self.to("cpu")
 
     def pin_memory(self) -> Any:
-        """Return the sequence."""
-        return self
+        """Return the sequence in memory of the CPU that the accelerator allocates. Raises RuntimeError where there is
+        none."""
+        data, sizes, *places = self
+        return type(self)(data.pin_memory(), sizes, *[None if each is None else each.pin_memory() for each in places])
 
     @property
     def is_cuda(self) -> bool:
@@ -94,8 +96,8 @@ class PackedSequence(_Packed):
         return False
 
     def is_pinned(self) -> bool:
-        """Return False."""
-        return False
+        """Return whether a device has allocated the memory of the data."""
+        return bool(self.data.is_pinned())
 
 
 def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> Any:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..._base.dtypes import EXPORTS
+from ..._base.pinning import can_pin
 from ..._base.warn import warn
 from ..._operators import empty
 from .collate import default_collate, default_convert
 from .datapipes.datapipe import IterDataPipe
 from .dataset import Dataset, IterableDataset
 from .graph_settings import apply_shuffle_settings, prepare_pipes
+from .pinning import pin_memory
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import EndOfDataError, Fetcher, _BaseDataLoaderIter
 
@@ -50,7 +52,8 @@ class DataLoader(Generic[T_co]):
         batch_sampler (iterable): lists of indices, in place of `batch_size`, `shuffle`, `sampler` and `drop_last`.
         num_workers (int): how many processes read; 0: this one does.
         collate_fn (Callable): makes a batch of a list of elements.
-        pin_memory (bool): without effect, as there is no device that it serves.
+        pin_memory (bool): are batches copied to memory of the CPU that the accelerator allocates? Without one, or one
+            with such memory, a warning says that they are not.
         drop_last (bool): is a last batch that is shorter left out?
         timeout (float): how many seconds to wait for a worker; 0: for ever.
         worker_init_fn (Callable): is called with its number in each worker, once it is seeded.
@@ -58,7 +61,7 @@ class DataLoader(Generic[T_co]):
         generator (Generator): which draws the order and the seed of workers.
         prefetch_factor (int): how many batches each worker has ahead; None: 2.
         persistent_workers (bool): do workers live on after a pass over the data?
-        pin_memory_device (str): without effect.
+        pin_memory_device (str): without effect but for a warning, as in torch.
         in_order (bool): do batches come in the order of their indices also from several workers?
 
     Raises:
@@ -152,6 +155,20 @@ class DataLoader(Generic[T_co]):
     def _index_sampler(self) -> Any:
         return self.batch_sampler if self._auto_collation else self.sampler
 
+    def _pins(self) -> bool:
+        """Are the batches of a pass pinned? Warns where they cannot be."""
+        if self.pin_memory and self.pin_memory_device:
+            warn(
+                "pin_memory_device is deprecated, the current accelerator will be used as the device,"
+                f"ignore pin_memory_device='{self.pin_memory_device}'."
+            )
+        if self.pin_memory and not can_pin():
+            warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                "used."
+            )
+        return self.pin_memory and can_pin()
+
     def _options(self) -> tuple[bool, Callable[[Any], Any], bool]:
         return self._auto_collation, self.collate_fn, self.drop_last
 
@@ -193,7 +210,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         self._indices = iter(loader._index_sampler)
         self._base_seed = loader._seed()
         self._fetcher = Fetcher(loader.dataset, *loader._options())
-        self._loader = loader
+        self._loader, self._pin_memory = loader, loader._pins()
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -201,9 +218,10 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     def __next__(self) -> Any:
         indices = next(self._indices)
         try:
-            return self._fetcher.fetch(indices)
+            batch = self._fetcher.fetch(indices)
         except EndOfDataError:
             raise StopIteration from None
+        return pin_memory(batch) if self._pin_memory else batch
 
     def __len__(self) -> int:
         return len(self._loader)

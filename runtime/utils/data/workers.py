@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from .pinning import pin_memory
 from .worker import PATIENCE, Again, Ended, ExceptionWrapper, Worker, _BaseDataLoaderIter, numpy_random
 
 __all__ = ["Workers"]
@@ -48,7 +49,7 @@ class Workers(_BaseDataLoaderIter):
                 f"prefetch_factor must be greater than 0 for workers to have batches ahead, but got "
                 f"{loader.prefetch_factor}"
             )
-        self.loader = loader
+        self.loader, self._pin_memory = loader, loader._pins()
         given = loader.multiprocessing_context
         context: Any = given if hasattr(given, "Process") else multiprocessing.get_context(given)
         self.results = context.Queue()
@@ -159,7 +160,7 @@ class Workers(_BaseDataLoaderIter):
             self._send()
             if isinstance(batch, ExceptionWrapper):
                 batch.reraise()
-            return batch
+            return pin_memory(batch) if self._pin_memory else batch
         raise StopIteration
 
     def close(self) -> None:
