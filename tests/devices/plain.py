@@ -1,6 +1,6 @@
 """`plain`: a device of ordinary memory, with functions of C for elementwise operators and for indexing.
 
-It computes little, but lists the plans of routines that it is given, while it is asked to.
+It computes little, but lists the plans that it is given, while it is asked to.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ static int list_plan(const ow_device_plan *plan) {
 int plain_core(const ow_device_plan *plan) { return list_plan(plan); }
 int plain_lapack(const ow_device_plan *plan) { return list_plan(plan); }
 int plain_random(const ow_device_plan *plan) { return list_plan(plan); }
+int plain_factory(const ow_device_plan *plan) { return list_plan(plan); }
+int plain_reduce(const ow_device_plan *plan) { return list_plan(plan); }
 
 static int is_float_vector(const ow_operand *t) {
     int64_t step = 1;
@@ -78,7 +80,7 @@ int plain_indexing(const ow_device_plan *plan) {
     return 1;
 }
 """
-FAMILIES = ("elementwise", "indexing", "core", "lapack", "random")
+FAMILIES = ("elementwise", "indexing", "core", "lapack", "random", "factory", "reduce")
 _loaded: list[ctypes.CDLL] = []
 
 

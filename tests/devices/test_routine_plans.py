@@ -1,4 +1,4 @@
-"""Routines written by hand on a device: each call is one plan, of its own operator, whose results are as on the CPU."""
+"""Calls on a device: each is one plan, of its own operator, whose results are as on the CPU."""
 
 from __future__ import annotations
 
@@ -62,6 +62,8 @@ CALLS: dict[str, Call] = {
     "triu": lambda x, i, m: x.triu_(),
     "uniform_": lambda x, i, m: x.uniform_(),
     "random_": lambda x, i, m: x.random_(3),
+    "ones": lambda x, i, m: ow.ones(3, 3, out=x.t()),
+    "sum": lambda x, i, m: ow.sum(x, 0, out=x[0]),
     "lapack_potrf": lambda x, i, m: ow.linalg.cholesky_ex(x.unsqueeze(0), check_errors=False),
     "lapack_getrf": lambda x, i, m: ow.linalg.lu_factor_ex(x[:2]),
 }
@@ -104,13 +106,14 @@ def test_writes_are_counted_once() -> None:
                 lambda x=x, m=m: x.masked_fill_(m, 2.0),
                 lambda x=x, i=i: x.index_put_((i,), x.new_empty(3)),
                 lambda x=x, i=i: x.index_fill_(0, i, 3.0),
+                lambda x=x, m=m: x.masked_scatter_(m, x.new_empty(9)),
                 lambda x=x: x.tril_(),
                 lambda x=x: x.uniform_(),
             ):
                 before = x._version
                 write()
                 versions.append(x._version - before)
-        assert versions == [1] * 7, where
+        assert versions == [1] * 8, where
 
 
 def _zeros(where: str, *sizes: int, dtype: ow.dtype = ow.float32) -> ow.Tensor:

@@ -49,9 +49,8 @@ static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, int
     return 1;
 }
 
-static int compute(const ow_plan *plan) {
+static int fill_all(const ow_plan *plan, const ow_tensor *result) {
     fill_state *f = plan->details;
-    const ow_tensor *result = plan->results[0];
     f->out = result->data;
     double work = (double)result->numel * plan->op->cost;
     if (work < 2 * 8192) {
@@ -59,6 +58,16 @@ static int compute(const ow_plan *plan) {
         return 1;
     }
     return ow_long_for(result->numel, 8192, work, fill, f);
+}
+
+/* An `out` of other strides by way of a contiguous tensor. */
+static int compute(const ow_plan *plan) {
+    ow_tensor *result = plan->results[0];
+    if (result->flags & OW_CONTIGUOUS) return fill_all(plan, result);
+    ow_tensor *work = ow_tensor_new(result->dtype, result->ndim, result->sizes, NULL);
+    int done = work && fill_all(plan, work) && ow_copy_checked(result, work);
+    ow_tensor_free(work);
+    return done;
 }
 
 /* A tensor without a table of loops keeps what its memory holds. */
@@ -90,14 +99,10 @@ ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype
         /* As in torch, of a factory nobody is warned. */
         int fits = ow_has_shape(out, ndim, sizes) || ow_tensor_resize(out, ndim, sizes);
         if (!fits || !ow_check_memory(out)) return NULL;
-        if (out->flags & OW_CONTIGUOUS) return run(op, params, out) ? out : NULL;
-        if (!op->tables[ow_level]) return out;
-        dtype = out->dtype;
+        return run(op, params, out) ? out : NULL;
     }
     ow_tensor *result = ow_tensor_new(dtype, ndim, sizes, NULL);
-    if (!result) return NULL;
-    int done = run(op, params, result) && (!out || ow_copy(out, result));
-    if (done && !out) return result;
+    if (result && run(op, params, result)) return result;
     ow_tensor_free(result);
-    return done ? out : NULL;
+    return NULL;
 }

@@ -179,15 +179,14 @@ static int fill(const ow_reduction *r, ow_tensor *out) {
 
 typedef struct {
     const dtypes *types;
-    int keepdim;
+    int keepdim, is_given; /* the result */
 } reduce_call;
 
-static int compute(const ow_plan *plan) {
+static int reduce_into(const ow_plan *plan, ow_tensor *out) {
     const reduce_call *c = plan->details;
     const ow_op *op = plan->op;
     const ow_tensor *self = plan->inputs[0];
     const dtypes *types = c->types;
-    ow_tensor *out = plan->results[0];
     ow_reduction r = {.kernels = types->kernels,
                       .load = ow_cast_loop(types->compute, self->dtype),
                       .store = ow_cast_loop(out->dtype, types->compute),
@@ -206,23 +205,26 @@ static int compute(const ow_plan *plan) {
     if (inner->in != r.input_size) r.cost *= 6; /* gathered one by one */
     int done = lines ? ow_reduce_lines(&r) : ow_reduce_rows(&r);
     ow_gil_acquire(token);
-    return done && ow_rescale(op, self, plan->results, plan->along, c->keepdim, NULL);
+    return done && ow_rescale(op, self, &out, plan->along, c->keepdim, NULL);
 }
 
-static int run(const ow_op *op, ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim) {
-    reduce_call c = {types, keepdim};
+/* By way of other memory where the result shares some with the input. */
+static int compute(const ow_plan *plan) {
+    const reduce_call *c = plan->details;
+    ow_tensor *out = plan->results[0];
+    if (!c->is_given || !ow_shares_memory(out, plan->inputs, 1)) return reduce_into(plan, out);
+    ow_tensor *separate = ow_tensor_new(c->types->result, out->ndim, out->sizes, NULL);
+    int done = separate && reduce_into(plan, separate) && ow_copy_checked(out, separate);
+    ow_tensor_free(separate);
+    return done;
+}
+
+static int run(const ow_op *op, ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim,
+               int is_given) {
+    reduce_call c = {types, keepdim, is_given};
     const ow_plan plan = {.op = op, .inputs = &self, .results = &out, .nresults = 1, .compute = types->compute, .along = reduced,
                           .details = &c};
     return !out->numel || ow_execute(&plan, compute);
-}
-
-/* The reduction into `out`, by way of other memory where it shares some with the input. */
-static int store(const ow_op *op, ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim) {
-    if (!ow_shares_memory(out, &self, 1)) return run(op, self, types, out, reduced, keepdim);
-    ow_tensor *separate = ow_tensor_new(types->result, out->ndim, out->sizes, NULL);
-    int done = separate && run(op, self, types, separate, reduced, keepdim) && ow_copy(out, separate);
-    ow_tensor_free(separate);
-    return done;
 }
 
 /* Few contiguous elements to one: no plan is needed. */
@@ -260,7 +262,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
     int ndim = result_shape(self, reduced, keepdim, shape);
     if (!out) {
         ow_tensor *result = ow_tensor_new(types.result, ndim, shape, NULL);
-        if (result && !run(op, self, &types, result, reduced, keepdim)) {
+        if (result && !run(op, self, &types, result, reduced, keepdim, 0)) {
             ow_tensor_free(result);
             return NULL;
         }
@@ -269,7 +271,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
     /* What is both read and written is read as it was before it takes the shape of the result. */
     ow_tensor *before = self == out && !ow_has_shape(out, ndim, shape) ? ow_tensor_alias(self) : self;
     int done = before && ow_prepare_out(op->name, out, types.result, ndim, shape) && ow_check_memory(out) &&
-               store(op, before, &types, out, reduced, keepdim);
+               run(op, before, &types, out, reduced, keepdim, 1);
     if (before != self) ow_tensor_free(before);
     return done ? out : NULL;
 }

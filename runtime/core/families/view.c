@@ -7,7 +7,7 @@ static ow_tensor *view_of_copy(const ow_op *op, ow_tensor *self, const int64_t *
     if (ow_place > OW_META) /* whose elements are not copied here */
         return ow_fail(OW_NOT_IMPLEMENTED, "%s() takes a copy on the device %s", op->name,
                        ow_device_text(text, sizeof text, ow_place));
-    ow_tensor *copy = ow_clone(self, -1, 1);
+    ow_tensor *copy = ow_place ? ow_empty_like(self, -1, OW_C_ORDER) : ow_clone(self, -1, OW_C_ORDER);
     if (!copy) return NULL;
     ow_tensor *result = ow_view_call(op, copy, ints, lists);
     ow_tensor_free(copy);

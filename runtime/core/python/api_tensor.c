@@ -127,7 +127,7 @@ static int has_other_keys(const ow_tensor *t) { return (ow_keys(t) & ~(uint32_t)
 double clone_(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
     if (has_other_keys(self)) return 0.0;
-    return ow_pack(OW_CALL(ow_place_of(self), ow_clone(self, dtype < 0 ? self->dtype : dtype, order)));
+    return ow_pack(ow_is_meta(self) ? OW_CALL(OW_META, ow_empty_like(self, dtype, order)) : ow_clone(self, dtype, order));
 }
 
 double empty_like(double t, int32_t dtype, int32_t order) {

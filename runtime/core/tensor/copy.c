@@ -133,15 +133,6 @@ static int transposed_dimension(const ow_iter *iter, int64_t itemsize) {
 
 /* ---- copy --------------------------------------------------------------------------------------------- */
 
-/* A copy within a call that does not compute here. On a device it takes a kernel of that. */
-static int copy_elsewhere(const ow_tensor *dst) {
-    char text[48];
-    if (ow_place == OW_META || ow_place & OW_PLANNED) return 1;
-    ow_fail(OW_NOT_IMPLEMENTED, "the core does not copy elements on the device %s",
-            ow_device_text(text, sizeof text, ow_device_of(dst)));
-    return 0;
-}
-
 /* 1, or 0 with the error set where it was interrupted. */
 static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     ow_iter iter;
@@ -151,7 +142,6 @@ static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     iter.ndim = dst->ndim;
     iter.numel = dst->numel;
     if (!iter.numel) return 1;
-    if (ow_place) return copy_elsewhere(dst);
     memcpy(iter.shape, dst->sizes, sizeof(int64_t) * dst->ndim);
     ow_iter_operand(&iter, 0, dst);
     ow_iter_operand(&iter, 1, src);

@@ -102,9 +102,11 @@ extern __thread uint32_t ow_included_keys __attribute__((tls_model("initial-exec
 /* The keys of an input that may be absent. */
 static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_excluded_keys : 0; }
 
-/* ---- calls that infer --------------------------------------------------------------------------------- */
+/* ---- devices of calls --------------------------------------------------------------------------------- */
 
-/* Where the calling thread allocates, and where factories of it make their tensors if no device is named. */
+/* Where the calling thread allocates, and where factories of it make their tensors if no device is named. In a call of tensors
+ * whose memory is not the CPU's, the thread allocates on their device and excludes the key META: drivers make their checks and
+ * the results; what is left is a plan (families/plan.h). */
 extern __thread ow_device ow_place __attribute__((tls_model("initial-exec")));
 extern __thread ow_device ow_default_device __attribute__((tls_model("initial-exec")));
 
