@@ -33,6 +33,7 @@ class FakeQuantizeBase(WithArguments, Module):
         self.register_buffer("observer_enabled", tensor([1], dtype=EXPORTS["uint8"]))
 
     def forward(self, x: Any) -> Any:
+        """Return the tensor after rounding; derived classes define it. Raises NotImplementedError."""
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def calculate_qparams(self, **kwargs: Any) -> Any:
@@ -100,6 +101,7 @@ class FakeQuantize(FakeQuantizeBase):
         return self.activation_post_process.calculate_qparams()
 
     def forward(self, X: Any) -> Any:  # noqa: N803 (torch's name)
+        """Observe the range of a tensor and return it rounded to the quantized numbers, as far as both are enabled."""
         if self.observer_enabled.item():
             self.activation_post_process(X.detach())
             for buffer, found in zip((self.scale, self.zero_point), self.calculate_qparams(), strict=True):
@@ -114,6 +116,7 @@ class FakeQuantize(FakeQuantizeBase):
         return ops.fake_quantize_per_tensor_affine(X, self.scale, self.zero_point, *limits)
 
     def extra_repr(self) -> str:
+        """Return the switches, the range of integers, the dtype and scheme, scale and zero point."""
         return (
             f"fake_quant_enabled={self.fake_quant_enabled}, observer_enabled={self.observer_enabled}, "
             f"quant_min={self.activation_post_process.quant_min}, quant_max={self.activation_post_process.quant_max}, "

@@ -48,6 +48,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.dst_nbins = 1 << 8 * self.dtype.itemsize
 
     def forward(self, x_orig: Any) -> Any:
+        """Add the finite elements of a tensor to the histogram, and return the tensor."""
         x = x_orig.detach()
         if x.numel() and x.abs().max().item() == math.inf:
             warn("opweave.inf detected in input tensor, ignoring input")
@@ -133,6 +134,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         return float(error.sum().item())
 
     def extra_repr(self) -> str:
+        """Return the least and the greatest element."""
         return f"min_val={self.min_val}, max_val={self.max_val}"
 
 

@@ -84,6 +84,7 @@ class ObserverBase(WithArguments, Module):
         self.is_dynamic = is_dynamic
 
     def forward(self, x: Any) -> Any:
+        """Observe a tensor and return it; derived classes define it. Raises NotImplementedError."""
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def calculate_qparams(self, **kwargs: Any) -> Any:
@@ -244,6 +245,7 @@ class MinMaxObserver(_RangeObserver):
         self.register_buffer("max_val", tensor(float("-inf")))
 
     def forward(self, x_orig: Any) -> Any:
+        """Update the least and the greatest element by those of a tensor, and return the tensor."""
         if x_orig.numel():
             x = x_orig.detach().to(self.min_val.dtype)
             self._ow_update(*ops.aminmax(x))
@@ -296,6 +298,7 @@ class PerChannelMinMaxObserver(_RangeObserver):
         self.register_buffer("max_val", tensor([]))
 
     def forward(self, x_orig: Any) -> Any:
+        """Update the least and the greatest element of each channel by those of a tensor, and return the tensor."""
         if x_orig.numel():
             x = x_orig.detach().to(self.min_val.dtype).transpose(0, self.ch_axis).flatten(1)
             low, high = ops.aminmax(x, dim=1)

@@ -37,6 +37,7 @@ class FixedQParamsObserver(ObserverBase):
         self.qscheme = qscheme
 
     def forward(self, x: Any) -> Any:
+        """Return the tensor."""
         return x
 
     def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
@@ -66,9 +67,11 @@ class PlaceholderObserver(ObserverBase):
         self.custom_op = custom_op_name
 
     def forward(self, x: Any) -> Any:
+        """Return the tensor."""
         return x
 
     def extra_repr(self) -> str:
+        """Return the dtype and whether scales are found while running."""
         return f"dtype={self.dtype}, is_dynamic={self.is_dynamic}"
 
     def get_quant_range(self) -> tuple[int, int]:
@@ -76,6 +79,7 @@ class PlaceholderObserver(ObserverBase):
         return quant_range(self.dtype, self.quant_min, self.quant_max, False)
 
     def calculate_qparams(self) -> Any:  # type: ignore[override]
+        """Raise Exception: there are no scales."""
         raise Exception("calculate_qparams should not be called for PlaceholderObserver")  # torch's class
 
 
@@ -88,9 +92,11 @@ class NoopObserver(ObserverBase):
         self.custom_op = custom_op_name
 
     def forward(self, x: Any) -> Any:
+        """Return the tensor."""
         return x
 
     def calculate_qparams(self) -> Any:  # type: ignore[override]
+        """Raise Exception: there are no scales."""
         raise Exception("calculate_qparams should not be called for NoopObserver")  # torch's class
 
 
@@ -102,10 +108,12 @@ class RecordingObserver(ObserverBase):
         self.tensor_val: list[Any] = []
 
     def forward(self, x: Any) -> Any:
+        """Keep a copy of a tensor and return the tensor."""
         self.tensor_val.append(x.clone())
         return x
 
     def calculate_qparams(self) -> Any:  # type: ignore[override]
+        """Raise Exception: there are no scales."""
         raise Exception("calculate_qparams should not be called for RecordingObserver")  # torch's class
 
     def get_tensor_value(self) -> list[Any]:

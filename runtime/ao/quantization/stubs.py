@@ -19,6 +19,7 @@ class _Stub(Module):
             self.qconfig = qconfig
 
     def forward(self, x: Any) -> Any:
+        """Return the tensor."""
         return x
 
 
@@ -42,4 +43,5 @@ class QuantWrapper(Module):
         self.train(module.training)
 
     def forward(self, X: Any) -> Any:  # noqa: N803 (torch's name)
+        """Return the module's result for the tensor, with the stubs before and after it."""
         return self.dequant(self.module(self.quant(X)))

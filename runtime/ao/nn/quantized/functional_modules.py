@@ -22,6 +22,7 @@ class FloatFunctional(Module):
         self.activation_post_process = Identity()
 
     def forward(self, x: Any) -> Any:
+        """Raise RuntimeError: call `add` or another method."""
         raise RuntimeError(
             f"{type(self).__name__} is not intended to use the 'forward'. Please use the underlying operation, such "
             "as add()"
@@ -64,9 +65,11 @@ class QFunctional(Scaled):
         self.activation_post_process = Identity()
 
     def extra_repr(self) -> str:
+        """Return the scale and the zero point."""
         return f"scale={self.scale}, zero_point={self.zero_point}"
 
     def forward(self, x: Any) -> Any:
+        """Raise RuntimeError: call `add` or another method."""
         raise RuntimeError(
             "Functional is not intended to use the 'forward'. Please use the underlying operation, such as add()"
         )

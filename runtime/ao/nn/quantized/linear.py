@@ -81,9 +81,12 @@ class Linear(Scaled):
         self._packed_params = _Parameters(w, None if b is None else b.detach())
 
     def forward(self, x: Any) -> Any:
+        """Return the linear map of a quantized tensor (*, in_features): a tensor (*, out_features) with the module's
+        scale and zero point."""
         return products.linear(x, self.weight(), self.bias(), self.scale, self.zero_point)
 
     def extra_repr(self) -> str:
+        """Return the sizes, scale and zero point, and the scheme of the weight."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, scale={self.scale}, "
             f"zero_point={self.zero_point}, qscheme={self.weight().qscheme()}"

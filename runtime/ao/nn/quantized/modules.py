@@ -27,6 +27,7 @@ class Quantize(Module):
         self.dtype = dtype
 
     def forward(self, X: Any) -> Any:  # noqa: N803 (torch's name)
+        """Return the quantized tensor of a float tensor, of the same shape."""
         return quantize_per_tensor(X, float(self.scale), int(self.zero_point), self.dtype)
 
     @staticmethod
@@ -37,6 +38,7 @@ class Quantize(Module):
         return Quantize(scale.item(), int(zero_point), observer.dtype)
 
     def extra_repr(self) -> str:
+        """Return scale, zero point and dtype."""
         return f"scale={self.scale}, zero_point={self.zero_point}, dtype={self.dtype}"
 
 
@@ -44,6 +46,7 @@ class DeQuantize(Module):
     """Dequantizes a quantized tensor."""
 
     def forward(self, Xq: Any) -> Any:  # noqa: N803 (torch's name)
+        """Return the float32 tensor that a quantized tensor stands for, of the same shape."""
         return Xq.dequantize()
 
     @staticmethod

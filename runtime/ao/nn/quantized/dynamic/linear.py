@@ -29,9 +29,12 @@ class Linear(static.Linear):
         self.version = 4
 
     def forward(self, x: Any) -> Any:
+        """Return the linear map of a float tensor (*, in_features), as a tensor (*, out_features) of its dtype; inputs
+        are quantized by the range of their elements."""
         return products.linear_dynamic(x, self.weight(), self.bias()).to(x.dtype)
 
     def extra_repr(self) -> str:
+        """Return the sizes, the dtype and the scheme of the weight."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, dtype={self._packed_params.dtype}, "
             f"qscheme={self.weight().qscheme()}"
