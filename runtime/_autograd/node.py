@@ -344,6 +344,7 @@ class RemovableHandle:
         hooks[self.id] = hook
 
     def remove(self) -> None:
+        """Remove the hook; removed already, it stays so."""
         hooks = self._hooks()
         if hooks is not None:
             hooks.pop(self.id, None)

@@ -52,6 +52,7 @@ class FunctionCtx:
         return self._node.next_functions
 
     def name(self) -> str:
+        """Return the name of the node, such as `ExpBackward`."""
         return self._node.name()
 
     # ---- what forward calls ----
@@ -155,9 +156,12 @@ class FunctionNode(Node):
         return edge is not None and (edge[0] is self or _is_among(tensor, self.dirty))
 
     def name(self) -> str:
+        """Return the name of the function with `Backward` behind it."""
         return f"{self.function.__name__}Backward"
 
     def apply(self, *grads: Any) -> Sequence[Any]:
+        """Return the gradients by the arguments of forward that `backward` computes. Raises RuntimeError for another
+        number of gradients, or for values other than tensors and None."""
         if self.materializes:
             grads = tuple([
                 self._zeros(number) if grad is None else grad for number, grad in enumerate(grads)
@@ -205,14 +209,20 @@ class Function:
 
         @staticmethod
         def forward(*args: Any, **kwargs: Any) -> Any:
+            """Return the results of the operation: to be defined by derived classes, with `ctx` as the first argument
+            unless there is `setup_context`. Raises NotImplementedError."""
             raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+            """Save in `ctx` what backward needs of the inputs and the output of forward: to be defined by derived
+            classes whose forward takes no `ctx`. Raises NotImplementedError."""
             raise NotImplementedError("setup_context is not implemented.")
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            """Return a gradient, or None, by each argument of forward, given those by its results: to be defined by
+            derived classes; `vjp` is another name of it. Raises NotImplementedError."""
             raise NotImplementedError(
                 "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
                 "backward mode AD."

@@ -33,6 +33,7 @@ def unpacked(tensors: Tensors, is_tuple: bool) -> Any:
 
 
 def unpacked_twice(rows: Sequence[Tensors], outer: bool, inner: bool) -> Any:
+    """Return rows of tensors, in tuples where `outer` and `inner` say so, and the only element otherwise."""
     return unpacked(tuple(unpacked(row, inner) for row in rows), outer)
 
 

@@ -27,9 +27,11 @@ __all__ = ["Comparison"]
 class Directions(Protocol):
     """Along which vectors Jacobians are computed, and which numbers of them are compared."""
 
-    def steps(self, target: Tensor, size: complex) -> Iterator[Step]: ...
+    def steps(self, target: Tensor, size: complex) -> Iterator[Step]:
+        """Yield steps of an input, of length `size`, each with a text that names it in messages."""
 
-    def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]: ...
+    def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
+        """Yield the gradients by an output for which Jacobians are computed."""
 
     def numbers(self, analytical: Tensor, numerical: Tensor, target: Tensor, output: Tensor) -> tuple[Any, Any, float]:
         """The numbers to compare, and by which factor the absolute tolerance of an element is theirs."""
@@ -39,15 +41,18 @@ class Elements:
     """Each element on its own."""
 
     def steps(self, target: Tensor, size: complex) -> Iterator[Step]:
+        """Yield a step along each element of the input."""
         for position, index in enumerate(product(*map(range, target.shape))):
             step = target.new_zeros(tuple(target.shape))
             step.view(-1)[position] = size
             yield f"on index {index} ", step
 
     def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
+        """Yield a gradient of one element of the output each."""
         return (step for _, step in self.steps(output, unit))
 
     def numbers(self, analytical: Tensor, numerical: Tensor, target: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+        """Return both Jacobians, and 1: their elements are compared one by one."""
         return analytical, numerical, 1.0
 
 
@@ -60,12 +65,15 @@ class RandomVectors:
         self._drawn: dict[tuple[int, bool], Tensor] = {}
 
     def steps(self, target: Tensor, size: complex) -> Iterator[Step]:
+        """Yield the step along the input's random vector."""
         yield "", (self._vector(target, imaginary=isinstance(size, complex)) * size).view(target.shape)
 
     def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
+        """Yield the output's random vector as the only gradient."""
         yield (self._vector(output) * unit).to(output.dtype).view(output.shape)
 
     def numbers(self, analytical: Tensor, numerical: Tensor, target: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+        """Return the products of both Jacobians with the random vectors, and the sum of the elements' factors."""
         along, across = self._vector(target), self._vector(output)
         products, changes = analytical.squeeze(1), (numerical.squeeze(0) * across).sum()
         if not target.is_complex():
@@ -180,5 +188,6 @@ class Comparison:
 
 
 def close(left: Tensor, right: Tensor, rtol: float, atol: float) -> bool:
+    """Return True if all elements are within the tolerances, compared in the dtype that both promote to."""
     both = promote_types(left.dtype, right.dtype)
     return left.to(both).allclose(right.to(both), rtol, atol)
