@@ -149,6 +149,7 @@ class UninitializedTensorMixin:
 
     @property
     def shape(self) -> NoReturn:
+        """Raise RuntimeError: there is no shape yet."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
@@ -156,6 +157,7 @@ class UninitializedTensorMixin:
         )
 
     def share_memory_(self) -> NoReturn:
+        """Raise RuntimeError: there is no memory yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
             "before calling `module.share_memory()`."

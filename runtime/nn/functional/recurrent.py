@@ -31,20 +31,24 @@ class Layer:
         return ops.linear(x, self.w_ih, self.b_ih)
 
     def of_state(self, h: Any) -> Any:
+        """Return what the state adds to the gates."""
         return ops.linear(h, self.w_hh, self.b_hh)
 
 
 def tanh_step(gates: Any, state: Any, layer: Layer) -> Any:
+    """Return the next state of an Elman network with `tanh`."""
     (h,) = state
     return ((gates + layer.of_state(h)).tanh(),)
 
 
 def relu_step(gates: Any, state: Any, layer: Layer) -> Any:
+    """Return the next state of an Elman network with `relu`."""
     (h,) = state
     return ((gates + layer.of_state(h)).relu(),)
 
 
 def gru_step(gates: Any, state: Any, layer: Layer) -> Any:
+    """Return the next state of gated recurrent units."""
     (h,) = state
     size = h.size(-1)
     inner = layer.of_state(h)
@@ -58,6 +62,8 @@ def gru_step(gates: Any, state: Any, layer: Layer) -> Any:
 
 
 def lstm_step(gates: Any, state: Any, layer: Layer) -> Any:
+    """Return the next state and cell state of long short-term memory; the state is projected where the layer has a
+    projection."""
     h, c = state
     size = c.size(-1)
     first, new, last = (gates + layer.of_state(h)).split((2 * size, size, size), -1)

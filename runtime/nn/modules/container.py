@@ -16,6 +16,7 @@ __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
 
 
 def place_of(given: Any, length: int) -> int:
+    """Return an index as one from 0 on. Raises IndexError if it is out of range."""
     index: int = operator.index(given)
     if not -length <= index < length:
         raise IndexError(f"index {index} is out of range")

@@ -34,6 +34,7 @@ __all__ = [
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
+    """Compute the module's result: to be defined by derived classes. Raises NotImplementedError."""
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 

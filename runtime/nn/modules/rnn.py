@@ -34,6 +34,7 @@ _ARGUMENTS = """
 
 
 def draw_uniform(module: Any) -> None:
+    """Draw all parameters of a module, uniform between plus and minus one over the root of its hidden size."""
     limit = 1.0 / math.sqrt(module.hidden_size) if module.hidden_size > 0 else 0
     for weight in module.parameters():
         init.uniform_(weight, -limit, limit)
@@ -190,7 +191,7 @@ class RNNBase(Module):
 
 
 class RNN(RNNBase):
-    __doc__ = "`h = tanh(W_ih x + b_ih + W_hh h + b_hh)` for each step (Elman, 1990).\n" + _ARGUMENTS.format(
+    __doc__ = "Elman network (1990): `h = tanh(W_ih x + b_ih + W_hh h + b_hh)` for each step.\n" + _ARGUMENTS.format(
         more="        nonlinearity (str): `tanh` or `relu`.\n", last="", state="(layers * directions, N, H)"
     )
 
