@@ -99,6 +99,7 @@ class LegacyCollected(Collected):
     """References have one more part in this format: which part of the storage is meant, None for all of it."""
 
     def reference(self, storage: Any) -> tuple[Any, ...]:
+        """Return the reference to a storage, with None for all of it."""
         return *super().reference(storage), None
 
 

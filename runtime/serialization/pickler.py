@@ -101,6 +101,7 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
             self.write(self.get(known[0]))
 
     def persistent_id(self, obj: Any) -> Any:
+        """Return the reference to a storage; None for other objects."""
         return self._collected.reference(obj) if isinstance(obj, AnyStorage) else None
 
     def save_storage(self, storage: Any) -> None:
@@ -110,6 +111,7 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
     dispatch.update(dict.fromkeys((UntypedStorage, TypedStorage, *STORAGE_TYPES.values()), save_storage))
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
+        """Write the name of a function or class, as torch's where it has one."""
         named = torch_name(obj, name)
         if named is None:
             super().save_global(obj, name)
@@ -120,6 +122,7 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
     dispatch[FunctionType] = save_global
 
     def save_reduce(self, func: Any, args: Any, state: Any = None, *rest: Any, obj: Any = None, **more: Any) -> None:
+        """Write an object by the function that makes it, as torch's where it has one."""
         if func is _rebuild_sparse_tensor:
             func = rebuild.rebuild_sparse_tensor
         if func is _rebuild_tensor:  # of a subclass

@@ -34,6 +34,7 @@ class Source:
         return bytes(data)
 
     def too_short(self, offset: int, length: int) -> RuntimeError:
+        """Return the exception for a file that ends before what is to be read."""
         return RuntimeError(
             f"the file ends too early: it has {self.size} bytes, and {length} bytes are to be read at {offset}. It is "
             "truncated or damaged."

@@ -51,6 +51,7 @@ class ReentrantCheckpoint(Function):
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Return the function's results without recording it, and save its arguments."""
         if not any(isinstance(value, Tensor) and value.requires_grad for value in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
         ctx.run_function = function
@@ -63,6 +64,8 @@ class ReentrantCheckpoint(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
+        """Return the gradients by the function's arguments, from a second call that is recorded. Raises RuntimeError
+        within `grad()` or `backward(inputs=...)`, and if no result requires a gradient."""
         if engine.is_confined():
             raise RuntimeError(
                 "When use_reentrant=True, opweave.utils.checkpoint is incompatible with .grad() or passing an `inputs` "

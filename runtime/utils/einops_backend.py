@@ -19,4 +19,5 @@ class OpweaveBackend(_backends.TorchBackend):  # type: ignore[misc]
         self.torch = sys.modules["opweave"]
 
     def layers(self) -> Any:
+        """Raise NotImplementedError: there are no layers of einops for opweave."""
         raise NotImplementedError("einops has no layers for opweave: call einops.rearrange and the like in forward()")

@@ -124,6 +124,7 @@ def values(optimizer: Optimizer, name: str) -> list[Any]:
 
 
 def copied(value: Any) -> Any:
+    """Return a copy of a tensor; other values as they are."""
     return value.clone() if isinstance(value, Tensor) else value
 
 
@@ -152,6 +153,7 @@ def for_each_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 
 def warn_of_epoch() -> None:
+    """Warn that the argument `epoch` of `step()` is deprecated."""
     warnings.warn(
         "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please "
         "use `scheduler.step()` to step the scheduler.",

@@ -16,6 +16,7 @@ def uses_beta1(optimizer: Optimizer) -> bool:
 
 
 def set_momentum(group: dict[str, Any], momentum: Any) -> None:
+    """Set the momentum of a group, or the first of its `betas`."""
     if "betas" in group:
         group["betas"] = (momentum, *group["betas"][1:])
     else:

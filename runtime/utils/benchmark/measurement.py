@@ -80,10 +80,12 @@ class Measurement:
 
     @property
     def median(self) -> float:
+        """Median of the seconds that one run took."""
         return self._quantile(0.5)
 
     @property
     def mean(self) -> float:
+        """Mean of the seconds that one run took."""
         return statistics.fmean(self._in_order())
 
     @property
@@ -115,10 +117,12 @@ class Measurement:
 
     @property
     def title(self) -> str:
+        """The title of the task, in words."""
         return self.task_spec.title
 
     @property
     def env(self) -> str | None:
+        """The name of the environment of the task, or None."""
         return self.task_spec.env
 
     @property

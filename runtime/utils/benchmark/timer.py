@@ -102,9 +102,11 @@ class Timer:
             return self._measurement(number, times)
 
     def repeat(self, repeat: int = -1, number: int = -1) -> None:
+        """Raise NotImplementedError: call `blocked_autorange`."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def autorange(self, callback: Callback | None = None) -> None:
+        """Raise NotImplementedError: call `blocked_autorange`."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def _measurement(self, number: int, times: list[float]) -> Measurement:
