@@ -131,7 +131,7 @@ def elementwise(name: str, operator: str) -> Callable[..., Any]:
             return called(first, second)
 
         function = binary
-    return _named(function, name)
+    return _named(function, name, operator)
 
 
 def of_signature(signature: str, operator: str) -> tuple[str, Callable[..., Any]]:
@@ -142,7 +142,7 @@ def of_signature(signature: str, operator: str) -> tuple[str, Callable[..., Any]
     passed = ", ".join(_passed(called.op.names, parameters))
     namespace: dict[str, Any] = {"called": called}
     exec(f"def function({parameters}):\n    return called({passed})", namespace)  # so that Python binds the arguments
-    return name, _named(namespace["function"], name)
+    return name, _named(namespace["function"], name, operator)
 
 
 def _passed(names: tuple[str, ...], parameters: str) -> list[str]:
@@ -161,8 +161,9 @@ def _passed(names: tuple[str, ...], parameters: str) -> list[str]:
     return passed
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _named(function: Callable[..., Any], name: str, operator: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return the result of the operator `{operator}` for arrays."
     function.__module__ = "opweave.array_api"
     return standard(function)
 
