@@ -28,8 +28,11 @@ class _NamedResults(tuple[Any, ...]):
 
 def named_results(name: str, fields: tuple[str, ...]) -> Any:
     """The class of the results of the operator `name`."""
-    members: dict[str, Any] = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
+    members: dict[str, Any] = {
+        field: property(itemgetter(place), doc=f"Element {place} of the tuple.") for place, field in enumerate(fields)
+    }
     members |= {"__slots__": (), "__module__": __name__, "_fields": fields, "__match_args__": fields}
+    members["__doc__"] = f"The results of `{name}`: a tuple of {', '.join(fields)}."
     kind = type(name, (_NamedResults,), members)
     globals()[name] = kind
     return kind

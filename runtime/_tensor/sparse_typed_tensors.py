@@ -58,8 +58,9 @@ def _made(function: str, dtype: dtype, device: Any, args: tuple[Any, ...], kwarg
 _FACTS = {"layout": sparse_coo, "is_cuda": False, "is_sparse": True, "_made": staticmethod(_made_by_type)}
 
 SPARSE_TENSOR_TYPES = {
-    name: tensortype(name, (), {"__module__": "opweave.sparse", "dtype": kind.dtype, **_FACTS})
+    name: tensortype(name, (), {"__module__": "opweave.sparse", "__doc__": doc, "dtype": kind.dtype, **_FACTS})
     for name, kind in TENSOR_TYPES.items()
     if kind.dtype is not EXPORTS["bool"]
+    for doc in (f"Constructor and class of tensors of layout sparse_coo and dtype {kind.dtype}.",)
 }
 """The classes by name."""

@@ -38,6 +38,7 @@ class AnyStorage(StorageFacts):
     dtype: dtype_class
 
     def __len__(self) -> int:
+        """Return the number of elements."""
         return self._elements.numel()
 
     size = __len__

@@ -112,10 +112,10 @@ set_constructor(_construct)
 _FACTS = {"layout": strided, "is_cuda": False, "is_sparse": False, "_made": staticmethod(made)}
 
 TENSOR_TYPES = {
-    name: tensortype(name, (), {"__module__": "opweave", "dtype": dtype, **_FACTS})
+    name: tensortype(name, (), {"__module__": "opweave", "__doc__": doc, "dtype": dtype, **_FACTS})
     for dtype in BY_CODE
     if dtype.method is not None and not dtype.is_complex
-    for name in (f"{dtype.scalar_name}Tensor",)
+    for name, doc in ((f"{dtype.scalar_name}Tensor", f"Constructor and class of dense tensors of dtype {dtype}."),)
 }
 """The classes by name."""
 
