@@ -22,6 +22,7 @@ class _Limits:
 
     @property
     def bits(self) -> int:
+        """Number of bits of an element."""
         return 8 * self._of.itemsize
 
     @property
@@ -66,6 +67,7 @@ class finfo(_Limits):  # noqa: N801 (PyTorch's name)
 
     @property
     def max(self) -> float:
+        """The largest finite number."""
         return self._limits[2]
 
     @property
@@ -102,10 +104,12 @@ class iinfo(_Limits):  # noqa: N801 (PyTorch's name)
 
     @property
     def max(self) -> int:
+        """The largest integer."""
         return self._of.maximum
 
     @property
     def min(self) -> int:
+        """The least integer."""
         return self._of.minimum
 
 

@@ -10,6 +10,10 @@ from .._C import ffi
 __all__ = ["Device"]
 
 
+def _synchronized(index: int) -> None:
+    """Return at once: functions of the device have ended when they return."""
+
+
 @dataclass(frozen=True)
 class Device:
     """A kind of device: its memory, and how elements go to and from it.
@@ -44,7 +48,7 @@ class Device:
     copy_in: Callable[[int, int, int, int], None]
     copy_out: Callable[[int, int, int, int], None]
     copy: Callable[[int, int, int, int], None] | None = None
-    synchronize: Callable[[int], None] = lambda index: None
+    synchronize: Callable[[int], None] = _synchronized
     count: int = 1
     keeps_blocks: bool = True
     is_accelerator: bool = False

@@ -94,6 +94,7 @@ class Definition:
 
     @property
     def overload(self) -> OpOverload:
+        """The operator's overload, as `ops.NAMESPACE.NAME.OVERLOAD` gives it."""
         return overload(self.function, False)
 
     # ---- calls ----
@@ -156,6 +157,8 @@ class Definition:
             del self.kernels[device_type]
 
     def set_formula(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None, who: object) -> None:
+        """Set the functions that compute gradients. Raises RuntimeError for operators that write to arguments or return
+        views."""
         if self.written or self.schema.returns_alias:
             raise RuntimeError(
                 f"Cannot register autograd formula for non-functional operator {who} with schema "

@@ -43,6 +43,8 @@ def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
 
 
 def check_rows(indices: Any, table: Any) -> None:
+    """Check the indices of rows of a table. Raises RuntimeError for another dtype than int64 and int32, IndexError
+    where one is outside."""
     dtype = indices.dtype
     if dtype not in (EXPORTS["int64"], EXPORTS["int32"]):
         raise RuntimeError(

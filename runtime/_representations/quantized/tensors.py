@@ -25,10 +25,12 @@ _ATTRIBUTE = "_quantizer"
 
 
 def is_quantized(value: Any) -> bool:
+    """Return True if the value is a quantized tensor."""
     return isinstance(value, Tensor) and bool(lib.keys(value._h) & KEY)
 
 
 def own_quantizer(tensor: Any) -> Quantizer:
+    """Return the quantizer of a quantized tensor."""
     quantizer: Quantizer = tensor.__dict__[_ATTRIBUTE]
     return quantizer
 
