@@ -22,7 +22,7 @@ class Cache:
     """The results of the run before, as far as it had the same sources, and those of this one."""
 
     def __init__(self, path: Path | None = None, output: Path | None = None) -> None:
-        """Without a path nothing is known. `output` is the folder of the generated files."""
+        """Read the cache at `path`; None: nothing is known. `output` is the folder of the generated files."""
         self._path, self._output = path, output
         self._sources = "" if path is None else _sources()
         self._functions = ""

@@ -133,7 +133,7 @@ class DType:
     format: Format | None = None
     """The format of a floating dtype; None for other dtypes."""
     dlpack: int | None = None
-    """Its code in DLPack; None: that of its kind."""
+    """The code of the dtype in DLPack; None: that of its kind."""
     promotes: bool = True
     """False for dtypes to be stored and converted: they combine with no other one, and operators take them only where
     their entries name them."""

@@ -100,7 +100,7 @@ class _Call:
         self.numbers = {each.name: np.array(arguments[each.name], dtype.numpy) for each in operator.params}
         self._flatten()
         self.skipped: list[Array] = []
-        """For each reduction that is being computed, the positions at which it leaves out an element."""
+        """The positions at which an element is left out, for each reduction that is being computed."""
 
     def results(self) -> tuple[Array, ...]:
         import numpy as np

@@ -94,7 +94,8 @@ def least(body: Compute) -> dict[tuple[str, int], int]:
 
 
 def tied(body: Compute) -> dict[tuple[str, int], object]:
-    """For each dimension of a tensor, counted from the last, what stands for all that have the same indices."""
+    """Return for each dimension of a tensor, counted from the last, an object that all dimensions with the same indices
+    share."""
     parents: dict[object, object] = {}
 
     def root(of: object) -> object:

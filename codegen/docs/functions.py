@@ -57,7 +57,7 @@ class Row:
     """A row of the table of functions."""
 
     names: tuple[str, ...]
-    """Its own, and its operator."""
+    """The name of the function, and that of its operator."""
     call: str
     meaning: str
     derivative: str

@@ -19,7 +19,7 @@ from ..expr.typed import Arg, Cast, Const, Node, Op, postorder, replaced
 RESULT = "staged"
 """The C variable that holds the result of the call in the rest of the expression."""
 _UNNAMED = "<result>"
-"""Its name in the typed tree, which no argument can have."""
+"""The name of the result in the typed tree, which no argument can have."""
 _OWN = {_UNNAMED: RESULT}
 
 

@@ -155,7 +155,7 @@ def _size(operator: Operator, size: Size) -> str:
 
 
 def _work(body: Compute) -> list[str]:
-    """For each reduction outside of others the number of its steps, as far as it is known before."""
+    """Return the number of steps of each reduction outside of others, as far as it is known before."""
     products = []
     for fold in body.folds.values():
         extents = [

@@ -106,7 +106,7 @@ class NodeClass:
     results_needed_by: tuple[int, ...]
     """The indices of the edges whose formulas use results."""
     result_conditions: tuple[str | None, ...]
-    """For each saved result, the condition on saved arguments under which formulas use it."""
+    """The condition on saved arguments under which formulas use a saved result, for each of these."""
     saved_names: tuple[tuple[str, ...], ...]
     """Torch's attribute names of saved inputs, other values and results, such as `_saved_self`."""
     holomorphic: bool

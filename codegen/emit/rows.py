@@ -44,7 +44,7 @@ class Value:
     reads: frozenset[str]
     direct: frozenset[str]
     slot: int = 0
-    """Its index among the values of the row: reductions come first."""
+    """The index among the values of the row: reductions come first."""
     combine: Emitted | None = None
     identity: str = ""
     block: BlockCall | None = None

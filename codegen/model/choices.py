@@ -29,7 +29,7 @@ class Choices:
     body: Compute
     """The body that knows the positions."""
     tests: Mapping[Fold, Expr]
-    """For each extremum the condition that it has chosen the element at the variables of its ranges."""
+    """The condition that an extremum has chosen the element at the variables of its ranges, for each extremum."""
     tensors: Mapping[str, Compute]
     """The bodies of the tensors of positions."""
 

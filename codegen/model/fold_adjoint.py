@@ -19,7 +19,7 @@ from .operator import Reduce, Scan
 from .parts import End, Expression
 
 COUNT = "count_"
-"""Its parameter for the length of a line, where the results of a reduction use that."""
+"""The parameter for the length of a line, where the results of a reduction use that."""
 
 
 def of_one_value(body: Reduce | Scan) -> Folding:

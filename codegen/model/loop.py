@@ -22,7 +22,7 @@ class Loop:
     looped over."""
 
     inputs: tuple[tuple[str, ...], ...]
-    """For each input the names or the sizes of its last dimensions."""
+    """The names or the sizes of the last dimensions of each input."""
     results: tuple[tuple[str, ...], ...]
     fixed: Mapping[str, DType]
     """Inputs with a dtype of their own."""

@@ -14,7 +14,7 @@ from .loop import Loop
 from .operator import Extern, Family, Operator
 
 BATCH = "..."
-"""In a signature: any dimensions before a tensor's own."""
+"""The part of a signature that stands for any dimensions before a tensor's own."""
 WORDS = ("drop", "join", "keep", "reduce", "refuse", "select", "unify", "view")
 FAMILIES: Mapping[Family, str] = {
     Family.ELEMENTWISE: "unify",

@@ -425,7 +425,7 @@ class Declaration:
     exports: tuple[tuple[str, str], ...]
     """Aliases in submodules: module and name."""
     internal: bool
-    """Only there for other operators to choose."""
+    """True if only other operators choose it."""
     property_name: str | None
     """The property of class Tensor whose value is the result; there is no method then."""
     assignable: bool

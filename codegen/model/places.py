@@ -55,7 +55,7 @@ def alone(body: Compute, result: Result, row: int = 0) -> Compute:
 
 
 def parts(body: Compute) -> tuple[tuple[Places, Compute, Compute], ...]:
-    """For each result how its terms become elements, the body of the terms, and that of the places."""
+    """Return for each result how its terms become elements, the body of the terms, and that of the places."""
     plain = replace(body, places=())
     return tuple(
         (each, alone(plain, terms), alone(plain, replace(each.place, name="value"), each.row))

@@ -21,4 +21,4 @@ class Rounds:
     terms: tuple[Result, ...]
     loop: Elementwise
     integers: Mapping[str, Geometry]
-    """Its parameters that are integers of the call."""
+    """The parameters that are integers of the call."""

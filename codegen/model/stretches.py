@@ -55,7 +55,7 @@ class Stretches:
     conditions: tuple[Condition, ...]
     remainders: tuple[Remainder, ...]
     bodies: tuple[Compute, ...]
-    """For each combination of truth values of the conditions, the last of which changes fastest."""
+    """The bodies by the truth values of the conditions, the last of which changes fastest."""
 
 
 def stretches(body: Compute, line: str) -> Stretches | None:

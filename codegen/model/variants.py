@@ -120,7 +120,7 @@ def function_names(operator: Declaration) -> tuple[str, ...]:
 
 
 def own_name(operator: Declaration) -> str:
-    """Its public name: `fft_rfft` of the submodule `fft` is `opweave.fft.rfft`."""
+    """Return the name within its submodule: `fft_rfft` of the submodule `fft` is `rfft`, as in `opweave.fft.rfft`."""
     prefix = "" if operator.module is None else f"{operator.module.partition('.')[0]}_"
     return operator.name.removeprefix(prefix)
 

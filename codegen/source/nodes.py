@@ -61,7 +61,7 @@ class Scalar:
     start: int = field(repr=False, compare=False)
     stop: int = field(repr=False, compare=False)
     origin: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
-    """For a part of another scalar: the positions of its characters and of its end in the file."""
+    """The positions in the file of the characters and the end of a scalar that is part of another one."""
 
     @property
     def is_null(self) -> bool:

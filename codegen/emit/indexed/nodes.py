@@ -193,7 +193,7 @@ class Tensor:
     indices: int
     is_read: bool
     ctype: str | None
-    """Its elements in C, if they are not of the dtype of computation."""
+    """The C type of the elements, if they are not of the dtype of computation."""
     optional: bool
     batched: bool
     flat: bool

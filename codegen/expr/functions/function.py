@@ -58,17 +58,17 @@ class Function:
 
     # ---- how it is written
     symbol: str | None = None
-    """Its operator in the language, which is also C's, except for `and`, `or` and `not`."""
+    """The operator in the language, which is also C's, except for `and`, `or` and `not`."""
     foreign: tuple[str, ...] = ()
-    """Its names in other languages and libraries, for messages."""
+    """The names in other languages and libraries, for messages."""
     meant: str | None = None
     """The help of messages that say that the function cannot be applied here."""
 
     # ---- how it is computed
     c: str | None = None
-    """Its name in <math.h> or special.h without the suffix of float32, for floating operands."""
+    """The name in <math.h> or special.h without the suffix of float32, for floating operands."""
     c_complex: str | None = None
-    """Its name in <complex.h> without the suffix, or `operator` where C has an operator for complex numbers."""
+    """The name in <complex.h> without the suffix, or `operator` where C has an operator for complex numbers."""
     c_integer: str | None = None
     """The helper of kernel.h for integers, without the suffix of the dtype, if C has no such operation or leaves a case
     undefined."""
@@ -77,9 +77,9 @@ class Function:
     native: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """The function of the core's headers that is used instead of the library's or of the definition, by dtype."""
     numpy: str | Callable[..., Any] | None = None
-    """Its name in NumPy if that differs, or a function of arrays."""
+    """The name in NumPy if that differs, or a function of arrays."""
     scipy: str | None = None
-    """Its name in scipy.special, which evaluates it in float64."""
+    """The name in scipy.special, which evaluates it in float64."""
     python: Callable[..., Any] | None = None
     """The function for Python's numbers, which folds constants."""
     cost: float = 1.0
@@ -109,7 +109,7 @@ class Function:
     # ---- algebra
     commutative: bool = False
     associative: bool = False
-    """Up to rounding."""
+    """True if the function is associative, up to rounding."""
     rounds: bool = True
     """True if the format of the operands may not represent the result."""
     monotone: bool = False
@@ -136,7 +136,7 @@ class Function:
         return next((column[key] for key in (operand.kind.value, class_of(operand), "any") if key in column), None)
 
     def definition(self, operand: DType) -> str | None:
-        """Its definition for operands of this dtype; None if it is a primitive."""
+        """Return the definition for operands of this dtype; None if it is a primitive."""
         return self._of(operand, self.definitions)
 
     def takes(self, operand: DType) -> bool:

@@ -36,7 +36,7 @@ def check_types(entry: Entry, node: MappingNode, body: Compute, dtypes: Mapping[
 
 
 def has_order(entry: Entry, node: MappingNode, body: Compute) -> bool:
-    """Can all elements that are read be computed before, in the dtype of computation?"""
+    """Return True if all elements that are read can be computed before, in the dtype of computation."""
     found = len(entry.diagnostics)
     if body.places:
         entry.report(node.span, "results whose places are data have no earlier elements", "two operators")

@@ -98,7 +98,7 @@ class Locals:
         return Locals(self.fields, owner, self.known, self.refused, self)
 
     def report_unused(self) -> None:
-        """To be called when everything that may use them has been read."""
+        """Report names that are not used. Call it when everything that may use them has been read."""
         for key in self.keys:
             if key.value not in self.used:
                 self.fields.report(key.span, f"'{key.value}' is never used", "leave it out")
