@@ -32,7 +32,7 @@ _MODULES = {
     "layout": "",
     "memory_format": "",
 }
-"""For each name the module of opweave that has it, and after a colon the name there: none is the module itself."""
+"""The module of opweave for each name, and after a colon the name there; without one it is the module itself."""
 
 
 def __getattr__(name: str) -> Any:

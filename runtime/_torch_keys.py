@@ -10,7 +10,7 @@ from ._handle import ModeBase
 __all__ = ["DispatchKey", "DispatchKeySet"]
 
 _OWN = {"Autocast": "autocast", "Autograd": "autograd", "Python": "dispatch_mode"}
-"""For what names of torch's keys begin with, the key of opweave; none: there is no such key."""
+"""The keys of opweave by the beginning of the names of torch's keys; for others there is none."""
 
 
 class _Keys(type):
@@ -29,7 +29,7 @@ class DispatchKey(str, metaclass=_Keys):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the key."""
         return str(self)
 
     @property

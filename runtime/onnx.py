@@ -37,7 +37,7 @@ class OnnxExporterError(RuntimeError):
 
 
 class TrainingMode(IntEnum):
-    """In which mode a model is exported."""
+    """The mode in which a model is exported."""
 
     EVAL = 0
     PRESERVE = 1

@@ -58,7 +58,7 @@ ZETA_OF_4 = mp.mpf(16) / 3
 
 
 def airy_far(t: mp.mpf) -> mp.mpf:
-    """For t = 2 * ZETA_OF_2 / zeta - 1."""
+    """Return the scaled Airy function for large arguments, with t = 2 * ZETA_OF_2 / zeta - 1."""
     zeta = 2 * ZETA_OF_2 / (t + 1)
     x = (mp.mpf(3) / 2 * zeta) ** (mp.mpf(2) / 3)
     return 2 * mp.sqrt(mp.pi) * mp.root(x, 4) * mp.exp(zeta) * mp.airyai(x)

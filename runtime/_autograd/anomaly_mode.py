@@ -73,8 +73,8 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 
 class detect_anomaly(BitsMode):  # noqa: N801 (PyTorch's name)
-    """Within, a gradient that fails or is NaN names the call of the forward pass that it belongs to. Slow: to find
-    faults."""
+    """Context manager for finding faults: a gradient that fails or is NaN names the call of the forward pass that it
+    belongs to. It is slow."""
 
     __module__ = "opweave.autograd"
 

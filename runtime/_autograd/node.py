@@ -106,7 +106,7 @@ class Node(NodeBase):
         return self.results_needed_by is None or any(self.edges[index] for index in self.results_needed_by)
 
     def used_results(self) -> Sequence[bool]:
-        """For each of `kept_results`, whether a formula uses it, given which arguments are kept."""
+        """Return for each of `kept_results` whether a formula uses it, given which arguments are kept."""
         return [True] * len(self.kept_results)
 
     def _unpacked(self) -> tuple[Any, ...]:
@@ -290,7 +290,7 @@ def hooks_of(node: Node) -> Hooks:
 
 
 ANY_DTYPE = -1
-"""In the place of the number of a dtype, where gradients may have any."""
+"""The number in place of that of a dtype, where gradients may have any."""
 
 
 class AccumulateGrad(Node):

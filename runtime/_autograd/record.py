@@ -111,7 +111,7 @@ def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | i
 
 
 def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
-    """For a call of the core whose node is not as usual."""
+    """Attach the node to the result of a call of the core whose node is not as usual."""
     kind = _kind(number)
     return result if kind is None else attach(kind, arguments, result)
 

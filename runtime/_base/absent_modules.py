@@ -215,7 +215,7 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     ),
     "utils.mobile_optimizer": (_NOT_COMPILED, "MobileOptimizerType optimize_for_mobile"),
 }
-"""For the name of each module, without that of the package: what its names say, and the names."""
+"""The modules without a counterpart: what their names say, and the names, by the module without the package."""
 
 
 def refused_name(package: str, module: str, name: str) -> Any:

@@ -42,7 +42,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
 
     _name: str
     code: int
-    """Its number in the core."""
+    """The number in the core."""
     itemsize: int
     is_floating_point: bool
     is_complex: bool
@@ -55,9 +55,9 @@ class dtype:  # noqa: N801 (PyTorch's name)
     method: str | None
     """The method of Tensor that converts to it."""
     numpy_name: str | None
-    """Its name in NumPy; None where NumPy has no such dtype."""
+    """The name in NumPy; None where NumPy has no such dtype."""
     scalar_name: str
-    """Its name in `FloatTensor` and the like."""
+    """The name in `FloatTensor` and the like."""
     cpp_name: str
     """The type of torch's elements, which messages about numbers have that do not fit."""
     limits: Limits | None
@@ -65,7 +65,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
     promotes: bool
     """False: it combines with no other dtype, and few operators take it."""
     typecode: str | None
-    """Its code in the modules `array` and `struct`, for complex dtypes that of the parts; None where they have no such
+    """The code in the modules `array` and `struct`, for complex dtypes that of the parts; None where they have no such
     type."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> dtype:
@@ -95,7 +95,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
 
     @property
     def name(self) -> str:
-        """Its name without that of the package, as NumPy's dtypes have it: libraries look for it."""
+        """The name without that of the package, as NumPy's dtypes have it: libraries look for it."""
         return self._name
 
     @property
@@ -120,7 +120,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
         return next((EXPORTS[name] for name, part in _PARTS.items() if part == self._name), EXPORTS["complex64"])
 
     def _refuse(self, function: str) -> NoReturn:
-        """Says that no function makes such elements: for dtypes that are no rows of the table."""
+        """Raise the error that no function makes such elements: for dtypes that are no rows of the table."""
         raise NotImplementedError
 
     @staticmethod

@@ -14,7 +14,7 @@ __all__ = ["LinAlgError", "OutOfMemoryError", "raise_pending", "take_pending", "
 
 
 class OutOfMemoryError(RuntimeError):
-    """There is not enough memory for a tensor."""
+    """Error: there is not enough memory for a tensor."""
 
 
 class LinAlgError(RuntimeError):

@@ -1,4 +1,4 @@
-"""From the core's handles to tensors and back: what the modules behind class Tensor share.
+"""Conversions between the core's handles and tensors, which the modules behind class Tensor share.
 
 A handle is a float (see core/tensor/tensor.h). The tensor that holds it releases it, so a handle that no tensor holds
 has to be released by whoever asked the core for it.

@@ -71,7 +71,7 @@ MODULES: Mapping[str, str] = {
     "utils.data._utils.worker": "utils.data.worker",
     "utils.model_zoo": "hub",
 }
-"""For the name of each module, without that of the package, the module that its names lead to."""
+"""The modules that names lead to, by the name of the module without that of the package."""
 
 _PACKAGE = __name__.partition(".")[0]
 _NAMES = {*MODULES, *ABSENT}

@@ -104,7 +104,7 @@ class layout(_Constant):  # noqa: N801 (PyTorch's name)
 
 
 class memory_format(_Constant):  # noqa: N801 (PyTorch's name)
-    """In which order the elements of a result lie in memory."""
+    """The order of the elements of a result in memory."""
 
     __slots__ = ("order",)
     __module__ = "opweave"

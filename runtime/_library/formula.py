@@ -32,7 +32,7 @@ class _Call:
     named: tuple[Any, ...]
     mode: int
     counts: tuple[int | None, ...]
-    """For each positional argument, the number of its elements where it is a list of tensors."""
+    """The number of elements of each positional argument that is a list of tensors; None for others."""
     results: Structure | None = None
 
 
@@ -47,7 +47,7 @@ class _Context:
 
     @property
     def needs_input_grad(self) -> Any:
-        """For each argument, whether its gradient is wanted; a list for a list."""
+        """A tuple that says of each argument whether its gradient is wanted; a list for a list."""
         return _gathered(self._context.needs_input_grad[1:], self._call.counts)
 
     def __getattr__(self, name: str) -> Any:
@@ -134,6 +134,6 @@ def _spread(values: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
 
 
 def _gathered(leaves: Sequence[Any], counts: Sequence[int | None]) -> tuple[Any, ...]:
-    """And back."""
+    """Return arguments with lists of these lengths, in place of their tensors: the inverse of `_spread`."""
     rest = iter(leaves)
     return tuple([next(rest) if count is None else [next(rest) for _ in range(count)] for count in counts])

@@ -15,7 +15,7 @@ __all__ = ["row_count", "row_element", "row_layout", "row_lines", "row_order", "
 
 _INT64, _FLOAT32, _FLOAT64 = (EXPORTS[name] for name in ("int64", "float32", "float64"))
 _EXACT = 1 << 24
-"""Up to here float32 has all integers."""
+"""The number up to which float32 has all integers."""
 _ROW, _PLACE = "results", "across"
 
 

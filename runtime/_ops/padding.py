@@ -11,7 +11,7 @@ from .memory_formats import channels_back, channels_moved, keeps_memory_format
 __all__ = ["padded"]
 
 _DIMENSIONS = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
-"""For modes other than constant: the length of the list of margins, and the numbers of dimensions of the tensors."""
+"""The numbers of dimensions of the tensors by the length of the list of margins, for modes other than constant."""
 
 
 def padded(tensor: Any, pad: Sequence[int], mode: str, value: complex | None) -> Any:

@@ -20,7 +20,7 @@ _REDUCTIONS = {
     "min": ("amin", inf),
     "amin": ("amin", inf),
 }
-"""For each word how elements are joined, and what no elements give."""
+"""The operator that joins elements and the value of no elements, by the word of a reduction."""
 
 
 class Segments:

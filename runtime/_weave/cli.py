@@ -248,7 +248,7 @@ def _print_section(title: str, language: str, text: str, bare: bool) -> None:
 
 
 def print_source(text: str, language: str) -> None:
-    """In colors on a terminal, as it is elsewhere."""
+    """Print source text, on a terminal in colors, elsewhere as it is."""
     if not sys.stdout.isatty():
         print(text)
         return

@@ -24,7 +24,7 @@ class ObjectCache:
     """Objects by the digests of what they were made of."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Without a folder nothing is kept and nothing is found."""
+        """Open the cache in a folder; None: nothing is kept and nothing is found."""
         self._folder = folder
 
     def find(self, key: str) -> bytes | None:
@@ -51,7 +51,7 @@ class ObjectCache:
                 generate.replace(self._folder / key, hashlib.sha256(content).digest() + content)
 
     def remove_unused(self) -> None:
-        """Also what a weaving that was killed had begun to write."""
+        """Remove objects that are not used, and what a weaving that was killed had begun to write."""
         if self._folder is not None:
             remove_unused(self._folder)
 

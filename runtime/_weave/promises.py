@@ -59,7 +59,7 @@ def run(yaml: Path, options: Sequence[str] = (), slow: bool = False) -> int:
 
 
 def _with_reference(operator: Operator) -> Operator:
-    """Without a reference of its own it is compared with NumPy's function of its name, where there is one."""
+    """Return the operator, with reference `none` if it has none of its own and NumPy no function of its name."""
     import numpy as np
 
     has_one = operator.reference is not None or hasattr(np, operator.name)

@@ -47,7 +47,7 @@ _HINTS = {
 
 
 class CompilerError(RuntimeError):
-    """There is no compiler, or it refused. The text says all."""
+    """Error: there is no compiler, or it refused. The text says all."""
 
 
 @dataclass(frozen=True)

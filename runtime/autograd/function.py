@@ -43,7 +43,7 @@ class FunctionCtx:
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
-        """For each argument of forward, whether its gradient is wanted: a tuple of bools."""
+        """A tuple of bools: for each argument of forward, whether its gradient is wanted."""
         return tuple([edge is not None for edge in self._node.edges])
 
     @property
@@ -139,7 +139,7 @@ class FunctionNode(Node):
         return tuple(tensors)
 
     def keep_saved(self, results: Sequence[Any]) -> None:
-        """After forward: outputs are kept without their edges, which would refer back to the node."""
+        """Save the tensors after forward: outputs without their edges, which would refer back to the node."""
         kept = []
         for index, tensor in enumerate(self.to_save):
             number = next((n for n, result in enumerate(results) if result is tensor), None)

@@ -57,7 +57,7 @@ class TracerBase:
     record_stack_traces: bool = False
     """True if nodes keep where they were recorded."""
     trace_asserts: bool = False
-    """Without effect: conditions are never recorded."""
+    """An option without effect: conditions are never recorded."""
     proxy_buffer_attributes: bool = False
     """True if buffers are recorded where they are read, as parameters are."""
     traced_func_name: str = "forward"

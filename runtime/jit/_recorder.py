@@ -22,7 +22,7 @@ from ._state import Recording
 __all__ = ["Recorder"]
 
 _LIMIT = 10
-"""So many elements of a tensor are shown in a message."""
+"""The largest number of elements of a tensor that a message shows."""
 
 
 class Recorder(Recording, TracerBase):

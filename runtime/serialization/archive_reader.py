@@ -39,7 +39,7 @@ class Entry:
     checksum: int
     """0: not known."""
     stored: bool
-    """Not compressed."""
+    """True if the record is not compressed."""
 
 
 class ArchiveReader:

@@ -82,7 +82,8 @@ def load(
 
 
 _Unpickle = Callable[[bytes, int, Callable[[Any], Any]], tuple[Any, int]]
-"""From bytes, a place in them and what answers references: the object of the pickle, and where that ends."""
+"""A function from bytes, a place in them and a function that answers references, to the object of the pickle and its
+end."""
 
 
 def _unpickle(weights_only: bool, module: Any, options: dict[str, Any], size_of_file: int) -> _Unpickle:

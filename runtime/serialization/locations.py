@@ -11,7 +11,7 @@ from .._tensor.storage import AnyStorage, UntypedStorage
 __all__ = ["Placement", "default_restore_location", "location_tag", "placement_of", "register_package"]
 
 Placement = Callable[[Any, str], Any]
-"""From the bytes on the CPU, and the tag in the file, to the storage."""
+"""A function from the bytes on the CPU, and the tag in the file, to the storage."""
 
 _registered: list[tuple[int, Callable[[Any], str | None], Callable[[Any, str], Any]]] = []
 

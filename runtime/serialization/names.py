@@ -68,7 +68,7 @@ _BELOW = {(theirs, name): below for (below, name), theirs in _ELSEWHERE.items()}
 
 
 def module_of_torch(module: str, name: str) -> str:
-    """In which module torch has what is `name` in a module of this package."""
+    """Return the module in which torch has what is `name` in a module of this package."""
     below = module[len(_PACKAGE) + 1 :]
     if below == "_operators":
         functional = import_module(f"{_PACKAGE}.nn.functional")

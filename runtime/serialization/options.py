@@ -93,7 +93,7 @@ class set_default_mmap_options:  # noqa: N801 (torch's name)
 
 @contextmanager
 def skip_data(materialize_fake_tensors: bool = False) -> Iterator[None]:
-    """Within the block `save` leaves room for the elements of tensors, which it does not write."""
+    """Make `save` leave room, within the block, for the elements of tensors, which it does not write."""
     if materialize_fake_tensors:
         raise NotImplementedError("skip_data(): there are no fake tensors; leave out materialize_fake_tensors")
     before = _Options.skips_data

@@ -22,7 +22,8 @@ __all__ = ["contracted", "contracted_dims"]
 
 _MOST_COLUMNS = 8
 _MOST_VECTOR_PRODUCTS = 256
-"""Up to so many matrices are multiplied by a vector one at a time, rather than reordering an operand in a copy."""
+"""The largest number of matrices that are multiplied by a vector one at a time, rather than reordering an operand in a
+copy."""
 
 
 def contracted(equation: Any, operands: Sequence[Any]) -> Any:

@@ -21,7 +21,7 @@ from .thread_affinity import keep_off_this_core
 __all__ = ["complex_transform", "hermitian_transform", "real_transform"]
 
 _ELEMENTS_TO_SHARE = 1 << 14
-"""In smaller transforms threads cost more time than they save."""
+"""The number of elements from which threads save more time than they cost."""
 
 
 @cache

@@ -20,7 +20,7 @@ _LARGEST = {
     4: (1.192092800768788e-07, 5.978858893805233e-04, 5.116619363445086e-02, 3.010066362817634),
     8: (2.220446049250313e-16, 2.580956802971767e-08, 3.397168839976962e-04, 1.090863719290036),
 }
-"""For each size of a real number in bytes, the norm up to which the polynomial of each degree is exact to rounding."""
+"""The norms up to which the polynomial of each degree is exact to rounding, by the size of a real number in bytes."""
 
 # Coefficients of A, A², A³ and A⁶ in five factors; the first numbers are those of the identity.
 _FACTORS = (

@@ -19,9 +19,9 @@ from .shapes import UNNAMED_SIZES
 from .special import ANSWERS
 
 _REFUSED = " is not yet supported with named tensors. "
-"""In the error of operators that have no rule."""
+"""A part of the error of operators that have no rule."""
 _REFUSED_PARTS = (_REFUSED, UNNAMED_SIZES)
-"""In errors of operators that others are made of, which have no rule then either."""
+"""Parts of errors of operators that others are made of, which have no rule then either."""
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:

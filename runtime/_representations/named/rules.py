@@ -32,7 +32,8 @@ def _unifies(op: Op, args: Sequence[Any]) -> list[Names]:
 
 
 def _reduces(op: Op, args: Sequence[Any]) -> list[Names]:
-    """Without the dimensions that are reduced, or of results that still have them with all."""
+    """Return the names without the dimensions that are reduced, and all names for results that still have these
+    dimensions."""
     names = unified_of(tensors_of(args))
     return [without(names, reduced(op, args, len(names))), names]
 

@@ -46,7 +46,7 @@ class FixedQParamsObserver(ObserverBase):
 
 
 class PlaceholderObserver(ObserverBase):
-    """Says which dtype is meant, and observes nothing: scales are found while running."""
+    """An observer that states a dtype and observes nothing: scales are found while running."""
 
     def __init__(
         self,

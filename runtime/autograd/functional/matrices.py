@@ -159,7 +159,8 @@ def _batches(outputs: Tensors, arguments: Tensors, create_graph: bool) -> list[T
 
 
 def unit_gradients(outputs: Tensors, counts: list[int]) -> list[Any]:
-    """For each element of all outputs the gradients that are one there and zero elsewhere: a tensor for each output."""
+    """Return for each element of all outputs the gradients that are one there and zero elsewhere: a tensor for each
+    output."""
     matrices = [output.new_zeros((sum(counts), count)) for output, count in zip(outputs, counts, strict=True)]
     start = 0
     for matrix, count in zip(matrices, counts, strict=True):

@@ -169,7 +169,7 @@ class Comparison:
                 )
 
     def _whole_jacobians(self, number: int, index: int, unit: complex) -> str:
-        """After a comparison along random vectors: the elements, which say more."""
+        """Return the report on all elements after a comparison along random vectors, as they say more."""
         if not isinstance(self.directions, RandomVectors):
             return ""
         elements, target, output = Elements(), self._targets[index], self._outputs[number]

@@ -70,7 +70,7 @@ class Differences:
         return _operators.complex(real, part_of(self._along_imaginary[output], imaginary))
 
     def _along(self, steps: Iterable[Step]) -> list[Tensor]:
-        """For each output a matrix with a row for each step; for outputs without derivatives an empty one."""
+        """Return for each output a matrix with a row for each step; for outputs without derivatives an empty one."""
         counted = [output.is_floating_point() or output.is_complex() for output in self._outputs]
         rows: list[list[Tensor]] = [[] for _ in counted]
         memory = self._of.data
@@ -106,7 +106,7 @@ class Differences:
 
 
 def analytical_jacobian(output: Tensor, inputs: Sequence[Tensor], cotangents: Iterable[Tensor]) -> list[Any]:
-    """For each input a matrix with a column for each gradient of the output that backward is given."""
+    """Return for each input a matrix with a column for each gradient of the output that backward is given."""
     columns = [_products(output, inputs, cotangent) for cotangent in cotangents]
     if not columns:
         return [target.new_zeros((target.numel(), 0)) for target in inputs]

@@ -88,7 +88,7 @@ class ScalingType(Enum):
 
 
 class SwizzleType(Enum):
-    """In which order scales lie."""
+    """The order of scales in memory."""
 
     NO_SWIZZLE = 0
     SWIZZLE_32_4_4 = 1

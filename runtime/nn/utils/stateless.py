@@ -38,7 +38,7 @@ def _replaced(module: Any, tensors: dict[str, Any], tie_weights: bool, strict: b
 
 
 def _with_tied(own: Mapping[str, Any], tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Also the other names of tensors that have several in the module. Raises ValueError for different values."""
+    """Add the other names of tensors that have several in the module. Raises ValueError for different values."""
     names: dict[int, list[str]] = {}
     for name, tensor in own.items():
         names.setdefault(id(tensor), []).append(name)

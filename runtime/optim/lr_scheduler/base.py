@@ -99,7 +99,7 @@ class LRScheduler:
         self._last_lr = values(self.optimizer, "lr")
 
     def _ow_check_within_step(self) -> None:
-        """To call in `get_lr`, whose results outside of `step()` are those of no epoch."""
+        """Warn where `get_lr` is called outside of `step()`: its results are those of no epoch."""
         if not self._get_lr_called_within_step:
             warnings.warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",

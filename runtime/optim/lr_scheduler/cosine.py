@@ -11,7 +11,8 @@ from .base import LRScheduler, values
 
 
 class CosineAnnealingLR(LRScheduler):
-    """From the rates at the beginning down to `eta_min` in `T_max` epochs, and then up and down again.
+    """Cosine annealing: rates go from those at the beginning down to `eta_min` in `T_max` epochs, and then up and down
+    again.
 
     `eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2`
     """
@@ -40,8 +41,9 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """From the rates at the beginning down to `eta_min`, again and again: first in `T_0` epochs, then in `T_mult` times
-    as many each time. `step(epoch)` may be called with fractions of epochs.
+    """Cosine annealing with warm restarts: rates go from those at the beginning down to `eta_min`, again and again,
+    first in `T_0` epochs, then in `T_mult` times as many each time. `step(epoch)` may be called with fractions of
+    epochs.
 
     Raises ValueError when `T_0` or `T_mult` is not a positive integer, or `eta_min` no number.
     """

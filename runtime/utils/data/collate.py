@@ -16,7 +16,7 @@ __all__ = ["default_collate", "default_convert"]
 
 CollateMap: TypeAlias = dict[Any, Callable[..., Any]]
 np_str_obj_array_pattern = re.compile(r"[SaUO]")
-"""In the text of a dtype of NumPy's arrays: it has texts or objects."""
+"""The pattern of a dtype of NumPy's arrays that hold texts or objects."""
 
 
 def _is_array(value: Any) -> bool:

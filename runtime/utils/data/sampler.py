@@ -1,4 +1,4 @@
-"""In which order the elements of a data set are read; with the same seed in the same one as torch."""
+"""Samplers: the order in which the elements of a data set are read, with the same seed as in torch."""
 
 from __future__ import annotations
 

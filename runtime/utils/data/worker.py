@@ -74,7 +74,7 @@ class ExceptionWrapper:
 
 
 class EndOfDataError(Exception):
-    """There are no more elements in an iterable data set."""
+    """Error: there are no more elements in an iterable data set."""
 
 
 class Fetcher:
