@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from ..dtypes import ordered
-from ..model import naming, variants
+from ..model import rules, variants
 from ..model.operator import Operator
 
 
@@ -31,6 +32,7 @@ def _record(operator: Operator) -> dict[str, object]:
         "reference": operator.reference,
         "derivatives": {name: derivative.formula for name, derivative in operator.derivatives.items()},
         "tags": operator.tags,
-        "names": naming.rule(operator),
+        "names": rules.naming(operator),
+        **asdict(rules.facts(operator)),
         "line": operator.span.line,
     }

@@ -16,7 +16,7 @@ from ..cache import Cache
 from ..docs.docstrings import docstring
 from ..docs.results import meaning
 from ..dtypes import DTYPES
-from ..model import layout, naming, variants
+from ..model import layout, rules, variants
 from ..model.operator import Composite, Factory, Family, Indexing, Operator, Random, Reduce
 from ..model.python_operators import PythonOperator
 from ..model.signatures import accepted_types, overload_names
@@ -172,7 +172,13 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "single", _flag("scalar_ok" in operator.tags)
     yield "inplace_argument", _flag(variants.has_inplace_argument(operator))
     yield "differentiable", _flag(bool(operator.derivatives))
-    yield "naming", repr(rule) if (rule := naming.rule(operator)) else None
+    facts, naming = rules.facts(operator), rules.naming(operator)
+    yield "rule", repr(facts.rule) if facts.rule else None
+    yield "naming", repr(naming) if naming != facts.rule else None
+    yield "shared", _tuple(rules.shared_by_rows(operator))
+    yield "random", _flag(facts.random)
+    yield "data_dependent", _flag(facts.data_dependent)
+    yield "dynamic_shape", _flag(facts.dynamic_shape)
     yield "in_range", _tuple(operator.in_range) if operator.family is Family.COMPOSITE else None
     yield "autocast", repr(operator.autocast) if operator.autocast else None
     yield "choices", repr(choices) if choices else None

@@ -512,8 +512,12 @@ class Operator(Declaration):
     order: int = 0
     """The order of the gradient that it is; 0: it is no gradient."""
     drawn: Drawn | None = None
+    rule: str | None = None
+    """The rule of dimensions (rules.py), where the entry declares one;"""
+    reason: str | None = None
+    """or why there is none."""
     naming: str | None = None
-    """The rule by which results get names of dimensions (naming.py), where the entry declares one."""
+    """The rule by which results get names of dimensions, where the entry declares one."""
 
     @cached_property
     def tensors_only(self) -> tuple[Argument, ...]:

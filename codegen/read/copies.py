@@ -43,6 +43,8 @@ def _copy(view: Operator) -> Operator:
         reference="none",
         derivatives={},
         complex_derivatives={},
+        rule=None,
+        reason=None,
     )
 
 

@@ -21,12 +21,13 @@ from ..model import inference
 from ..model.operator import AUTOCAST, Declaration, Family, Indexing, Operator
 from ..model.python_operators import PYTHON_OPERATORS
 from ..model.routines import INDEXINGS
+from ..model.rules import facts
 from ..model.signatures import signature
 from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from ..source.text import to_yaml
-from . import accepts, arguments, bodies, derivatives, like, naming, overloads, submodules, tags
+from . import accepts, arguments, bodies, derivatives, like, overloads, rules, submodules, tags
 from . import drawing as drawings
 from .bodies import folding
 from .bodies.composite import PYTHON
@@ -36,7 +37,7 @@ BODY_KEYS = (*(family.value for family in Family if family not in (*ROUTINES, Fa
 KEYS = (
     "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "autocast", "cost", "derivatives", "dtype_error",
     "dtypes", "in_range", "names", "none_means", "operator", "out", "overloads", "promotion", "python_module",
-    "reference", "require", "tags", "unused", "variants",
+    "reference", "require", "rule", "tags", "unused", "variants",
 )  # fmt: skip
 # Keys that have a meaning for some families only.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
@@ -104,7 +105,8 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     sound = fields.diagnostics.mistakes == before
     accepted = accepts.read(entry)
     formulas = derivatives.read(entry, body, accepted)
-    rule, autocast = naming.read(entry), _autocast(fields)
+    (rule, reason), naming = rules.read(entry), rules.read_names(entry)
+    autocast = _autocast(fields)
     named = _property(entry)
     method, function, internal = _variants(entry, module)
     operator = _operator(entry)
@@ -150,11 +152,15 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         in_range=_in_range(entry),
         overloads=tuple(alias.value[1:] for alias in entry.words("aliases") if _is_overload(alias)),
         autocast=autocast,
-        naming=rule,
+        rule=rule,
+        reason=reason,
+        naming=naming,
         drawn=drawing.drawn(schema),
         text="- " + to_yaml(fields.node, "  ") if like.KEY in fields.node else _text(fields.node.span, source.lines),
     )
     _check_parameters(entry, read_operator)
+    known = facts(read_operator)
+    rules.check_has_rule(entry, known.rule, known.reason)
     return read_operator
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from ..errors import suggest
 from ..model.operator import Family
+from ..model.rules import DATA_DEPENDENT, DYNAMIC_SHAPE
 from . import copies
 from .fields import Fields
 
@@ -17,6 +18,8 @@ _COMPOSITE = frozenset({Family.COMPOSITE})
 
 TAGS: Mapping[str, frozenset[Family]] = {
     "complex_result": _COMPOSITE,
+    DATA_DEPENDENT: frozenset(Family),
+    DYNAMIC_SHAPE: frozenset(Family),
     copies.TAG: frozenset({Family.COMPOSITE, Family.VIEW}),
     "handler": frozenset(Family),
     "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._dispatch.rules import BATCH, Letters, signature, tensors
 from .call import Call
 from .loop import for_each
-
-_BATCH = "..."
 
 
 def leading(call: Call) -> Any:
     """Expressions over indices: a tensor whose signature has three dots may have any dimensions before its own. Where
     others are samples, the batch becomes a part of a dimension that all tensors and the result have."""
-    assert call.op.naming is not None
-    inputs, _, result = call.op.naming.partition("->")
-    tensors = [place for place, types in enumerate(call.op.types) if types.startswith("Tensor")]
-    letters = dict(zip(tensors, map(_letters, inputs.split("),(")), strict=True))
-    samples = {place for place in tensors if call.is_sample(call.args[place])}
-    if all(_BATCH in letters[place] for place in samples):
+    rule = signature(call.op.rule)
+    assert rule is not None
+    letters = dict(zip(tensors(call.op), rule.inputs, strict=True))
+    samples = [own for place, own in letters.items() if call.is_sample(call.args[place])]
+    if BATCH in rule.results[0] and all(BATCH in own for own in samples):
         return _broadcast(call, letters)
-    return _within_a_dimension(call, {k: v for k, v in letters.items() if call.args[k] is not None}, _letters(result))
+    return _within_a_dimension(call, {k: v for k, v in letters.items() if call.args[k] is not None}, rule.results[0])
 
 
-def _broadcast(call: Call, letters: dict[int, list[str]]) -> Any:
-    leading = {place: call.args[place].ndim - len(own) + 1 for place, own in letters.items() if _BATCH in own}
+def _broadcast(call: Call, letters: dict[int, Letters]) -> Any:
+    leading = {place: call.args[place].ndim - len(own) + 1 for place, own in letters.items() if BATCH in own}
     most = max(leading.values())
     values = list(call.args)
     for place, count in leading.items():
@@ -32,8 +30,8 @@ def _broadcast(call: Call, letters: dict[int, list[str]]) -> Any:
     return call.run_new(values)
 
 
-def _within_a_dimension(call: Call, letters: dict[int, list[str]], result: list[str]) -> Any:
-    common = [each for each in result if each != _BATCH and all(each in own for own in letters.values())]
+def _within_a_dimension(call: Call, letters: dict[int, Letters], result: Letters) -> Any:
+    common = [each for each in result if each.islower() and all(each in own for own in letters.values())]
     is_sized = any(name.endswith("_shape") for name in call.op.names)
     if not common or is_sized or isinstance(call.inferred(), tuple):
         return for_each(call)
@@ -45,11 +43,6 @@ def _within_a_dimension(call: Call, letters: dict[int, list[str]], result: list[
     dim = result.index(common[0]) - len(result)
     size = computed.size(dim) // max(call.level.size, 1)
     return computed.unflatten(dim, (call.level.size, size)).movedim(dim - 1, 0)
-
-
-def _letters(group: str) -> list[str]:
-    """The letters of a tensor in a signature."""
-    return [each for each in group.strip("()").split(",") if each]
 
 
 def whole(call: Call) -> Any:

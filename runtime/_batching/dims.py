@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._dispatch.rules import dimensions
 from .call import Call
-
-_DIMS = ("dim", "dims")
-"""The names of arguments that are dimensions of the tensor that the method is called of. Views are the core's."""
 
 
 def moved(call: Call, dim: int, ndim: int) -> int:
@@ -25,8 +23,10 @@ def moved(call: Call, dim: int, ndim: int) -> int:
 def with_moved(call: Call, ndim: int) -> list[Any]:
     """The arguments with the dimensions of batches in place of those of samples."""
 
-    def of(name: str, value: Any) -> Any:
-        if name not in _DIMS or value is None:
+    named = dimensions(call.op)
+
+    def of(place: int, value: Any) -> Any:
+        if place not in named or value is None:
             return value
         return (
             [moved(call, each, ndim) for each in value]
@@ -34,4 +34,4 @@ def with_moved(call: Call, ndim: int) -> list[Any]:
             else moved(call, value, ndim)
         )
 
-    return [of(name, value) for name, value in zip(call.op.names, call.args, strict=True)]
+    return [of(place, value) for place, value in enumerate(call.args)]

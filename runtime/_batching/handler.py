@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .. import _operators
 from .._autograd.grad_mode import AUTOGRAD, is_grad_enabled
 from .._base.keys import KEY_BITS
 from .._base.pytree import tree_map
@@ -15,10 +14,10 @@ from .._dispatch.dispatcher import redispatch, register
 from .._dispatch.op import INPLACE, Op
 from .._dispatch.ops import ops
 from .._dispatch.samples import KEY, Level, level_of, levels, sample_of, within
-from .._handle import excluded, make_results, with_keys
+from .._handle import Function, excluded, make_results, with_keys
 from .call import Call, tensors_in
 from .random import drawn
-from .rules import COMPOSITES, results
+from .rules import results
 from .views import is_view, viewed
 
 _RECORDING = KEY_BITS["recording"]
@@ -35,19 +34,18 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
             " what is needed from the function"
         )
     *outer, level = active
-    draws = op.family == "random" or "generator" in op.names
-    if not draws and level not in found:
+    if not op.random and level not in found:
         return within(tuple(outer), partial(redispatch, op, args, out, mode, below="autograd"))
     if out is None and is_view(op):
         return viewed(tuple(outer), level, op, args, mode)
-    go_on = partial(_answer, tuple(outer), Call(op, args, level, mode), draws, out)
+    go_on = partial(_answer, tuple(outer), Call(op, args, level, mode), out)
     # Where the call of samples is recorded further up, that of their batches is another one.
     return with_keys(AUTOGRAD, 0, go_on) if excluded() & (AUTOGRAD | _RECORDING) == AUTOGRAD else go_on()
 
 
-def _answer(outer: tuple[Level, ...], call: Call, draws: bool, out: Any) -> Any:
+def _answer(outer: tuple[Level, ...], call: Call, out: Any) -> Any:
     op, level = call.op, call.level
-    if draws:
+    if op.random:
         result = within(outer, drawn, call)
         return _written(result) if call.is_inplace or op.is_inplace else result
     if out is not None:
@@ -76,6 +74,7 @@ def _handle_composite(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 register(KEY, handle, composites=False)
-for _name in COMPOSITES:
-    register(KEY, _handle_composite, getattr(_operators, _name).op)
+for _each in {function.op for function in vars(ops).values() if isinstance(function, Function)}:
+    if _each.is_decomposable and _each.rule is not None:
+        register(KEY, _handle_composite, _each)
 register(KEY, handle, ops.truth.op)

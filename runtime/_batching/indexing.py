@@ -6,6 +6,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
+from .._dispatch.rules import tensors
 from .call import Call, NotBatchedError
 from .dims import moved
 from .loop import for_each
@@ -30,33 +31,27 @@ def at_same_places(call: Call) -> Any:
     return result if call.target.ndim else result.flatten(0)[: result.shape[0]]
 
 
-def selected(call: Call) -> Any:
-    """`index_select`."""
-    index = call.argument("index")
-    dim = moved(call, call.argument("dim"), call.target.ndim)
-    if not call.is_sample(index) and call.target.ndim:
-        return call.run_new([call.batch(call.target), dim, index])
-    if not call.target.ndim or index.ndim > 1:
+def at_index(call: Call) -> Any:
+    """Operators of a dimension and an index of some of its positions: index_select, index_add and its kind."""
+    op, target, index = call.op, call.target, call.argument("index")
+    written = [op.names[place] for place in tensors(op) if place != op.target and op.names[place] != "index"]
+    is_each = call.is_sample(index) and (written or index.ndim > 1)
+    if is_each or not target.ndim or any(call.is_sample(call.argument(name)) for name in op.numbers):
         return for_each(call)
-    batch, index = call.whole(call.target), call.aligned(index, 1)
+    dim = moved(call, call.argument("dim"), target.ndim)
+    if call.is_sample(index):
+        return _selected(call.whole(target), dim, call.aligned(index, 1))
+    values = [value if value is index else call.whole(value) for value in call.args]
+    values[op.names.index("dim")] = dim
+    for name in op.numbers:
+        values[op.names.index(name)] = call.argument(name)
+    return call.run_new(values)
+
+
+def _selected(batch: Any, dim: int, index: Any) -> Any:
     shape = [index.shape[0], *[1] * (batch.ndim - 1)]
     shape[dim] = index.shape[1]
     return batch.gather(dim, index.reshape(shape).expand((*batch.shape[:dim], index.shape[1], *batch.shape[dim + 1 :])))
-
-
-def written_along(call: Call) -> Any:
-    """`index_add`, `index_copy`, `index_fill` and `index_reduce`, of an index that all samples share."""
-    if call.is_sample(call.argument("index")) or not call.target.ndim:
-        return for_each(call)
-    values = [call.args[0], moved(call, call.argument("dim"), call.target.ndim), *call.args[2:]]
-    if "value" in call.op.names and call.is_sample(call.argument("value")):
-        return for_each(call)
-    return call.run_new(
-        [
-            call.whole(value) if name in ("self", "input", "source") else value
-            for name, value in zip(call.op.names, values, strict=True)
-        ]
-    )
 
 
 def taken(call: Call) -> Any:
@@ -70,15 +65,18 @@ def taken(call: Call) -> Any:
 
 
 def index(call: Call) -> Any:
-    """`x[i, j]`."""
+    """`x[i, j]`, or an assignment to it."""
+    return _put(call) if call.op.is_inplace else _taken(call)
+
+
+def _taken(call: Call) -> Any:
     target, indices = call.args
     places = _Places(call, indices)
     result = ops.index(call.whole(target), places.of_batch)
     return result.permute(places.order(result.ndim)) if places.is_apart else result
 
 
-def index_put(call: Call) -> Any:
-    """`x[i, j] = values`, in place."""
+def _put(call: Call) -> None:
     target, indices, values, accumulate = call.args
     places = _Places(call, indices)
     whole = call.aligned(values, places.result_ndim(target))

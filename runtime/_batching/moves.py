@@ -6,14 +6,19 @@ from typing import Any
 
 from .. import _operators as ops
 from .._base.types import contiguous_format, preserve_format
+from .._dispatch.rules import dimensions
 from .call import Call
 from .dims import moved
 from .elementwise import pointwise, refuse_smaller_target, unify
 from .loop import each_sample, for_each
+from .reductions import along
 
 
-def copied(call: Call) -> Any:
-    """Copies, in an order of memory that a batch can have as its samples have it."""
+def kept(call: Call) -> Any:
+    """Operators along dimensions that they name, or of all alike: copies, in an order of memory that a batch can have
+    as its samples have it."""
+    if dimensions(call.op):
+        return along(call)
     if "memory_format" in call.op.names:
         order = call.argument("memory_format")
         if order not in (None, contiguous_format, preserve_format):
@@ -56,7 +61,7 @@ def repeated(call: Call) -> Any:
 def made_alike(call: Call) -> Any:
     """`zeros_like`, `new_ones` and their kind."""
     if "size" not in call.op.names:
-        return copied(call)
+        return kept(call)
     place = call.op.names.index("size")
     if "stride" in call.op.names:
         return each_sample(call)

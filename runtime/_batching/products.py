@@ -8,7 +8,8 @@ from .. import _operators as ops
 from .call import Call
 
 
-def mm(call: Call) -> Any:
+def matmul(call: Call) -> Any:
+    """Products of matrices, or of as many of one tensor as of the other."""
     return ops.matmul(*map(call.batch, call.args))
 
 
@@ -20,10 +21,6 @@ def mv(call: Call) -> Any:
 def dot(call: Call) -> Any:
     first, second = map(call.batch, call.args)
     return ops.matmul(first.unsqueeze(-2), second.unsqueeze(-1)).flatten(-3)
-
-
-def bmm(call: Call) -> Any:
-    return ops.matmul(*map(call.batch, call.args))
 
 
 def addmm(call: Call) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import INPLACE
+from .._dispatch.rules import signature
 from .._dispatch.samples import sample_of
 from .call import Call, NotBatchedError
 from .loop import each_sample
@@ -34,17 +35,13 @@ def _filled(call: Call) -> Any:
             "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
             "randomness. Make the tensor within the function, of a batched one (x.new_empty(size))"
         )
-    if call.op.name in _OF_ROWS:
+    if signature(call.op.rule) is not None:  # it draws for a vector as a whole
         each_sample(call)
     else:
         ndim = call.target.ndim
         values = [call.aligned(value, ndim) if isinstance(value, Tensor) else value for value in call.args]
         dispatch(call.op, values, None, INPLACE)
     return call.target
-
-
-_OF_ROWS = frozenset({"draw_choices_", "permute_randomly_"})
-"""Operators that draw for a vector, or a row of one, as a whole."""
 
 
 def _filled_alike(call: Call) -> Any:

@@ -9,8 +9,6 @@ from .call import Call
 from .dims import with_moved
 from .loop import for_each
 
-_OF_ALL_ROWS = ("weight", "bias")
-
 
 def along(call: Call) -> Any:
     """Operators along dimensions that they name."""
@@ -25,6 +23,11 @@ def along(call: Call) -> Any:
 
 
 def reduce(call: Call) -> Any:
+    """Reductions, rows and folds."""
+    return _reductions(call) if call.op.family == "reduce" else _rows(call)
+
+
+def _reductions(call: Call) -> Any:
     """Operators that reduce dimensions, or all."""
     place = call.op.names.index("dim")
     if not _means_all(call.args[place]):
@@ -40,9 +43,9 @@ def reduce(call: Call) -> Any:
     return result[0] if call.op.gives_first_alone(call.args) else result
 
 
-def rows(call: Call) -> Any:
-    """Rows of several tensors, which are broadcast together. A weight is that of all rows."""
-    if any(call.is_sample(value) for name, value in zip(call.op.names, call.args, strict=True) if name in _OF_ALL_ROWS):
+def _rows(call: Call) -> Any:
+    """Rows of several tensors, which are broadcast together."""
+    if any(call.is_sample(call.argument(name)) for name in call.op.shared):
         return for_each(call)
     place = call.op.names.index("dim")
     if _means_all(call.args[place]):

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from .._dispatch.op import Op
+from .._dispatch.rules import signature
 from .._ops.values import holds
 from .broadcast import leading, whole
 from .call import Call, NotBatchedError, Rule
-from .elementwise import pointwise, unify
-from .indexing import at_same_places, index, index_put, selected, taken, written_along
+from .elementwise import unify
+from .indexing import at_index, at_same_places, index, taken
 from .loop import for_each
-from .moves import copied, filled, joined, made_alike, masked_fill, repeated, rolled
-from .products import addmm, addmv, bmm, dot, mm, mv
-from .reductions import along, reduce, rows
+from .moves import filled, joined, kept, made_alike, masked_fill, repeated, rolled
+from .products import addmm, addmv, dot, matmul, mv
+from .reductions import reduce
 
 
 def _refuse_values(call: Call) -> NoReturn:
@@ -43,86 +44,52 @@ def _truth(call: Call) -> bool:
     return holds(found.all() if every else found.any(), every)
 
 
-_FAMILIES: Mapping[str, Rule] = {
-    "elementwise": unify,
-    "extern": for_each,
-    "lapack": whole,
-    "reduce": reduce,
-    "rows": rows,
-    "scan": along,
-}
-
-_OPERATORS: Mapping[str, Rule] = {
-    "_index_put_": index_put,
-    "_to_copy": copied,
-    "_view_dtype": pointwise,
-    "addmm": addmm,
-    "addmv": addmv,
-    "argsort": along,
-    "argwhere": _refuse_shape,
-    "bmm": bmm,
-    "cat": joined,
-    "clone": copied,
-    "conj": pointwise,
-    "copy_": unify,
-    "detach": pointwise,
-    "dot": dot,
-    "fft_c2c": along,
-    "fft_c2r": along,
-    "fft_r2c": along,
-    "fill_": filled,
-    "flip": along,
+_WORDS: Mapping[str, Rule] = {
+    "at": at_index,
+    "each": for_each,
+    "flat": for_each,
     "gather": at_same_places,
     "index": index,
-    "index_add": written_along,
-    "index_copy": written_along,
-    "index_fill": written_along,
-    "index_reduce": written_along,
-    "index_select": selected,
-    "item": _refuse_values,
+    "join": joined,
+    "keep": kept,
+    "make": for_each,
+    "reduce": reduce,
+    "unify": unify,
+    "view": for_each,
+}
+"""By the word of the declarations (codegen/model/rules.py). Views are answered before (views.py)."""
+
+_OPERATORS: Mapping[str, Rule] = {
+    "addmm": addmm,
+    "addmv": addmv,
+    "bmm": matmul,
+    "dot": dot,
+    "fill_": filled,
     "masked_fill": masked_fill,
-    "masked_select": _refuse_shape,
-    "mm": mm,
+    "mm": matmul,
     "mv": mv,
     "repeat": repeated,
     "resize_": _refuse_memory,
     "roll": rolled,
-    "scatter": at_same_places,
-    "scatter_add": at_same_places,
-    "scatter_reduce": at_same_places,
     "set_": _refuse_memory,
-    "sort": along,
-    "stack": joined,
     "take": taken,
-    "topk": along,
-    "tril": pointwise,
-    "triu": pointwise,
     "truth": _truth,
-    "view_as_complex": pointwise,
-    "view_as_real": pointwise,
-    "zero_": pointwise,
 }
-
-COMPOSITES: Mapping[str, Rule] = {
-    "block_diag": for_each,
-    "cosine_similarity": along,
-    "linalg_matrix_exp": pointwise,
-    "linspace": for_each,
-    "logspace": for_each,
-    "normalize": along,
-}
-"""Composites that choose by elements what they compute, or write to memory of their own."""
+"""Operators whose batches are a call of another one, or of other arguments than the rule says; or are refused."""
 
 
 def rule_of(op: Op) -> Rule:
-    named = _OPERATORS.get(op.name) or COMPOSITES.get(op.name)
-    if named is not None:
-        return named
-    if "device" in op.names and op.is_composite:
-        return made_alike
-    if op.family == "compute" and op.naming is not None:
-        return leading
-    return _FAMILIES.get(op.family, for_each)
+    if op.name in _OPERATORS:
+        return _OPERATORS[op.name]
+    if signature(op.rule) is not None:
+        return whole if op.family == "lapack" else leading
+    if op.rule is not None:
+        return _WORDS[op.rule]
+    if op.dynamic_shape:
+        return _refuse_shape
+    if op.data_dependent:
+        return _refuse_values
+    return made_alike if "device" in op.names and op.is_composite else for_each
 
 
 def results(call: Call) -> Any:

@@ -12,7 +12,7 @@ from .._dispatch.samples import KEY, Level, batch_of, sample_of, within
 
 
 def is_view(op: Op) -> bool:
-    return op.family == "view" or op.name == "as_strided"
+    return op.rule == "view"
 
 
 def viewed(outer: tuple[Level, ...], level: Level, op: Op, args: Sequence[Any], mode: int) -> Any:

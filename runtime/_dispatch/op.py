@@ -64,15 +64,20 @@ _OFTEN_NAMED = frozenset({"reduce", "scan", "rows"})
 """Messages leave out the position of arguments of these types in these families, which are mostly given by name."""
 
 
+_AS_RULE: Any = ...
+"""Says that names of dimensions follow the rule of dimensions."""
+
+
 class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "autocast", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
-        "derivative", "family", "first", "function", "getter", "in_range", "index", "inplace_argument",
-        "is_differentiable", "is_implicit", "lone_numbers", "name", "names", "naming", "numbers", "opaque", "out",
-        "overload", "overloads", "package", "pairwise", "params", "positional", "promotes", "refusal", "refused",
-        "results", "schema", "separate", "single", "target", "types", "view", "words",
+        "alone", "autocast", "body", "bounds", "choices", "complex_refusal", "data_dependent", "decomposes",
+        "default_dtype", "defaults", "derivative", "dynamic_shape", "family", "first", "function", "getter",
+        "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "name",
+        "names", "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
+        "positional", "promotes", "random", "refusal", "refused", "results", "rule", "schema", "separate",
+        "shared", "single", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -111,7 +116,12 @@ class Op:
         words: Mapping[Any, int] | None = None,
         body: Callable[..., Any] | None = None,
         opaque: bool = False,
-        naming: str | None = None,
+        rule: str | None = None,
+        naming: str | None = _AS_RULE,
+        shared: tuple[str, ...] = (),
+        random: bool = False,
+        data_dependent: bool = False,
+        dynamic_shape: bool = False,
         in_range: tuple[str, ...] = (),
         autocast: str | None = None,
     ) -> None:
@@ -174,8 +184,18 @@ class Op:
         dtype and numbers; None: the core does all."""
         self.opaque = opaque
         """Does the body of a composite read memory or handles itself?"""
-        self.naming = naming
-        """The rule by which results get names of dimensions, where it does not follow from the family."""
+        self.rule = rule
+        """Which dimensions of its results come from which of its tensors: a word or a signature (rules.py), or None."""
+        self.naming = rule if naming is _AS_RULE else naming
+        """The rule by which results get names of dimensions; None: there is none."""
+        self.shared = shared
+        """The tensors of rows whose elements are the same in all rows."""
+        self.random = random
+        """Does it draw random numbers?"""
+        self.data_dependent = data_dependent
+        """Does it read elements for what is no tensor?"""
+        self.dynamic_shape = dynamic_shape
+        """Does the shape of its result depend on elements?"""
         self.in_range = in_range
         """The arguments of a composite that, where they are numbers, must be in the range of its floating dtype."""
         self.autocast = autocast

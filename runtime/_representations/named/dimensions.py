@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from ..._base.handles import exact_integer, is_integer
 from ..._dispatch.op import Op
+from ..._dispatch.rules import dimensions
 from .names import Names, names_of, position, tensors_of
-
-_DIMENSIONS = re.compile(r"(?:\w+_)?(?:dims?|dimension|axis|axes)\d?\Z")
-
-
-@cache
-def places(op: Op) -> tuple[int, ...]:
-    """The places of the arguments that are dimensions: integers of such a name."""
-    return tuple(
-        place
-        for place, (name, _, types) in enumerate(op.params)
-        if _DIMENSIONS.match(name) and (types.startswith("int") or types == "any")
-    )
 
 
 def resolved(op: Op, args: Sequence[Any]) -> Sequence[Any]:
     """The arguments with positions in the place of names of dimensions, which are those of the first tensor."""
     tensors = tensors_of(args)
-    named = [place for place in places(op) if _is_by_name(op, place, args[place])]
+    named = [place for place in dimensions(op) if _is_by_name(op, place, args[place])]
     if not named or not tensors:
         return args
     names = names_of(tensors[0])
@@ -53,7 +40,7 @@ def _position(names: Names, value: Any) -> Any:
 
 def reduced(op: Op, args: Sequence[Any], ndim: int) -> tuple[int, ...]:
     """The dimensions that a reduction is over; all of them where it names none."""
-    given = [args[place] for place in places(op)[:1] if args[place] is not None]
+    given = [args[place] for place in dimensions(op)[:1] if args[place] is not None]
     if given and isinstance(given[0], (tuple, list)):
         given = list(given[0])
     if not given:

@@ -8,21 +8,18 @@ tensors are added to the product.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
+from ..._dispatch.rules import BATCH, Letters, Signature
 from .names import Names, described, listed, names_of
 from .unify import unified
 
-Letters = tuple[str, ...]
 
-
-def names_of_product(signature: str, operands: Sequence[Any]) -> Names | None:
+def names_of_product(rule: Signature, operands: Sequence[Any]) -> Names | None:
     """The names of the result of these tensors, of which some may be None; None where one has too few dimensions, which
     the operator refuses. Raises RuntimeError where names do not match or one would be there twice."""
-    inputs, output = _parsed(signature)
+    inputs, output = map(_own, rule.inputs), _own(rule.results[0])
     each = [
         (letters, names_of(tensor)) for letters, tensor in zip(inputs, operands, strict=False) if tensor is not None
     ]
@@ -87,17 +84,9 @@ def _cut(letters: Letters, names: Names) -> tuple[Names, dict[str, str | None]]:
     return names[:lead], dict(zip([each.rstrip("?") for each in present], names[lead:], strict=True))
 
 
+def _own(letters: Letters) -> Letters:
+    return tuple([each for each in letters if each != BATCH])
+
+
 def _plain(letters: Letters) -> list[str]:
     return [each.rstrip("?") for each in letters]
-
-
-@cache
-def _parsed(signature: str) -> tuple[tuple[Letters, ...], Letters]:
-    """The letters of each input, and those of the result."""
-    inputs, _, output = signature.replace(" ", "").partition("->")
-    groups = re.findall(r"\(([^)]*)\)", inputs)
-    return tuple(_letters(each) for each in groups), _letters(output.strip("()"))
-
-
-def _letters(group: str) -> Letters:
-    return tuple(each for each in group.split(",") if each not in ("", "..."))

@@ -1,4 +1,4 @@
-"""The names of the results of an operator, by the rule of its entry or of its family (codegen/model/naming.py).
+"""The names of the results of an operator, by the rule of its entry or of its family (codegen/model/rules.py).
 
 A rule takes the operator and the arguments of a call and returns the names that its results may have, of which each
 gets those that are as many as its dimensions.
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ..._base.tensor_class import Tensor
 from ..._dispatch.op import Op
+from ..._dispatch.rules import Signature, signature, tensors
 from .dimensions import reduced
 from .names import Names, names_of, tensors_of, without
 from .products import names_of_product
@@ -42,19 +43,19 @@ def _views(op: Op, args: Sequence[Any]) -> list[Names]:
     return [names_of_view(op, args)] if isinstance(args[op.target], Tensor) else []
 
 
-def _multiplies(signature: str, op: Op, args: Sequence[Any]) -> list[Names]:
-    given = [value for value, types in zip(args, op.types, strict=True) if types.startswith("Tensor")]
-    names = names_of_product(signature, [value if isinstance(value, Tensor) else None for value in given])
+def _multiplies(rule: Signature, op: Op, args: Sequence[Any]) -> list[Names]:
+    given = [args[place] for place in tensors(op)]
+    names = names_of_product(rule, [value if isinstance(value, Tensor) else None for value in given])
     return [] if names is None else [names]
 
 
 def _joins(op: Op, args: Sequence[Any]) -> list[Names]:
     """Return the names of tensors in a list, which must have equally many dimensions."""
-    tensors = tensors_of(args)
-    for each in tensors:
-        if each.ndim != tensors[0].ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {tensors[0].ndim} and {each.ndim}")
-    return [unified_of(tensors, op.name)]
+    parts = tensors_of(args)
+    for each in parts:
+        if each.ndim != parts[0].ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {parts[0].ndim} and {each.ndim}")
+    return [unified_of(parts, op.name)]
 
 
 def _selects(op: Op, args: Sequence[Any]) -> list[Names]:
@@ -78,7 +79,7 @@ _WORDS: Mapping[str, Rule | None] = {
     "unify": _unifies,
     "view": _views,
 }
-"""The rules by the word of the declarations (codegen/model/naming.py)."""
+"""The rules by the word of the declarations (codegen/model/rules.py)."""
 
 
 @cache
@@ -86,7 +87,8 @@ def rule_of(op: Op) -> Rule | None:
     """None: there is none, so that a composite is decomposed and another operator refuses names."""
     if op.naming is None:
         return None
-    return partial(_multiplies, op.naming) if "(" in op.naming else _WORDS[op.naming]
+    found = signature(op.naming)
+    return partial(_multiplies, found) if found is not None else _WORDS[op.naming]
 
 
 def fitting(candidates: list[Names], result: Any) -> Names | None:

@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "d533e13e"
+INTERFACE = "948be51f"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -46,36 +46,36 @@ def _detach_body(self):
 
 
 _operators = _Operators(globals(), "opweave")
-_operators.define(0, 'neg', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, aliases=('negative',), dunders=(('__neg__', 'function'),), refusal='Negation of a bool tensor is not supported.', differentiable=True, naming='unify')
-_operators.define(1, 'exp', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, differentiable=True, naming='unify')
-_operators.define(2, 'add', 'elementwise', 'ttn', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ('alpha', 'Scalar', 1), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__add__', 'binary'), ('__radd__', 'reflected'), ('__iadd__', 'augmented')), differentiable=True, naming='unify')
-_operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', inplace=True, method=True, function=True, dunders=(('__floordiv__', 'binary'), ('__rfloordiv__', 'reflected'), ('__ifloordiv__', 'augmented')), naming='unify')
-_operators.define(4, 'lt', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__lt__', 'binary'),), naming='unify')
-_operators.define(5, 'where', 'elementwise', 'ttt', (('condition', 'Tensor'), ('input', 'Tensor'), ('other', 'Tensor'), ), 3, overload='self', out='cast', method=True, function=True, differentiable=True, naming='unify')
-_operators.define(6, 'clamp', 'elementwise', 'ttt', (('input', 'Tensor'), ('min', 'Tensor?', None), ('max', 'Tensor?', None), ), 3, out='cast', inplace=True, method=True, function=True, naming='unify')
-_operators.define(7, 'mean', 'reduce', 'tdky', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ('dtype', 'dtype?', None), ), 3, overload='dim', out='cast', method=True, function=True, differentiable=True, naming='reduce')
-_operators.define(8, 'amax', 'reduce', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', ()), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, naming='reduce')
-_operators.define(9, 'cumsum', 'scan', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 2, out='cast', inplace=True, method=True, function=True, differentiable=True, naming='keep')
-_operators.define(10, 'select', 'view', 'tii', (('input', 'Tensor'), ('dim', 'int'), ('index', 'int'), ), 3, overload='int', method=True, function=True, first=0, view=True, differentiable=True, naming='view')
-_operators.define(11, 'permute', 'view', 'tl', (('input', 'Tensor'), ('dims', 'int[]'), ), 2, method=True, first=0, separate='dims', view=True, differentiable=True, naming='view')
-_operators.define(12, 'full', 'factory', 'lny-', (('size', 'int[]'), ('fill_value', 'Scalar'), ('dtype', 'dtype?', None), ('layout', 'placement', None), ), 2, out='cast', function=True)
-_operators.define(13, 'arange', 'factory', 'nny', (('start', 'Scalar'), ('end', 'Scalar?', None), ('dtype', 'dtype?', None), ), 2, out='cast', function=True, body=_arange_body)
-_operators.define(14, 'addmm', 'extern', 'tttnn', (('input', 'Tensor'), ('mat1', 'Tensor'), ('mat2', 'Tensor'), ('beta', 'Scalar', 1), ('alpha', 'Scalar', 1), ), 3, out='cast', inplace=True, method=True, function=True, differentiable=True, naming='(n,m),(n,k),(k,m)->(n,m)')
-_operators.define(15, 'scatter', 'indexing', 'tittw', (('input', 'Tensor'), ('dim', 'int'), ('index', 'Tensor'), ('src', 'Tensor|Scalar'), ('reduce', 'str?', None), ), 4, overload='src', out='cast', inplace=True, method=True, function=True, refusal='reduce argument must be max.', differentiable=True, numbers={'src': 'value'}, words={'max': 0, None: _NONE})
+_operators.define(0, 'neg', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, aliases=('negative',), dunders=(('__neg__', 'function'),), refusal='Negation of a bool tensor is not supported.', differentiable=True, rule='unify')
+_operators.define(1, 'exp', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, differentiable=True, rule='unify')
+_operators.define(2, 'add', 'elementwise', 'ttn', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ('alpha', 'Scalar', 1), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__add__', 'binary'), ('__radd__', 'reflected'), ('__iadd__', 'augmented')), differentiable=True, rule='unify')
+_operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', inplace=True, method=True, function=True, dunders=(('__floordiv__', 'binary'), ('__rfloordiv__', 'reflected'), ('__ifloordiv__', 'augmented')), rule='unify')
+_operators.define(4, 'lt', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__lt__', 'binary'),), rule='unify')
+_operators.define(5, 'where', 'elementwise', 'ttt', (('condition', 'Tensor'), ('input', 'Tensor'), ('other', 'Tensor'), ), 3, overload='self', out='cast', method=True, function=True, differentiable=True, rule='unify')
+_operators.define(6, 'clamp', 'elementwise', 'ttt', (('input', 'Tensor'), ('min', 'Tensor?', None), ('max', 'Tensor?', None), ), 3, out='cast', inplace=True, method=True, function=True, rule='unify')
+_operators.define(7, 'mean', 'reduce', 'tdky', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ('dtype', 'dtype?', None), ), 3, overload='dim', out='cast', method=True, function=True, differentiable=True, rule='reduce')
+_operators.define(8, 'amax', 'reduce', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', ()), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, rule='reduce')
+_operators.define(9, 'cumsum', 'scan', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 2, out='cast', inplace=True, method=True, function=True, differentiable=True, rule='keep')
+_operators.define(10, 'select', 'view', 'tii', (('input', 'Tensor'), ('dim', 'int'), ('index', 'int'), ), 3, overload='int', method=True, function=True, first=0, view=True, differentiable=True, rule='view')
+_operators.define(11, 'permute', 'view', 'tl', (('input', 'Tensor'), ('dims', 'int[]'), ), 2, method=True, first=0, separate='dims', view=True, differentiable=True, rule='view')
+_operators.define(12, 'full', 'factory', 'lny-', (('size', 'int[]'), ('fill_value', 'Scalar'), ('dtype', 'dtype?', None), ('layout', 'placement', None), ), 2, out='cast', function=True, rule='make', naming=None)
+_operators.define(13, 'arange', 'factory', 'nny', (('start', 'Scalar'), ('end', 'Scalar?', None), ('dtype', 'dtype?', None), ), 2, out='cast', function=True, rule='make', naming=None, body=_arange_body)
+_operators.define(14, 'addmm', 'extern', 'tttnn', (('input', 'Tensor'), ('mat1', 'Tensor'), ('mat2', 'Tensor'), ('beta', 'Scalar', 1), ('alpha', 'Scalar', 1), ), 3, out='cast', inplace=True, method=True, function=True, differentiable=True, rule='(n,m),(n,k),(k,m)->(n,m)')
+_operators.define(15, 'scatter', 'indexing', 'tittw', (('input', 'Tensor'), ('dim', 'int'), ('index', 'Tensor'), ('src', 'Tensor|Scalar'), ('reduce', 'str?', None), ), 4, overload='src', out='cast', inplace=True, method=True, function=True, refusal='reduce argument must be max.', differentiable=True, rule='gather', naming=None, numbers={'src': 'value'}, words={'max': 0, None: _NONE})
 _operators.define(-1, 'matmul', 'composite', '--', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', method=True, function=True, dunders=(('__matmul__', 'binary'), ('__rmatmul__', 'reflected')), refused=2089471, body=_matmul_body)
-_operators.define(16, 'uniform_', 'random', 'tffg', (('input', 'Tensor'), ('from_', 'float', 0.0), ('to', 'float', 1.0), ('generator', 'Generator?', None), ), 3, method=True, first=0, naming='keep')
-_operators.define(17, 'random_', 'random', 'tiig', (('input', 'Tensor'), ('from_', 'int?', None), ('to', 'int?', None), ('generator', 'Generator?', None), ), 3, method=True, first=0, naming='keep', bounds=('from_', 'to'))
-_operators.define(18, 'rand', 'factory', 'l-y', (('size', 'int[]'), ('generator', 'Generator?', None), ('dtype', 'dtype?', None), ), 1, out='cast', function=True, separate='size', default_dtype=11, body=_rand_body)
-_operators.define(19, 'softmax', 'rows', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 3, overload='int', out='cast', method=True, function=True, differentiable=True, naming='reduce')
-_operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau', 'Tensor'), ('columns', 'int'), ), 3, first=0, differentiable=True)
+_operators.define(16, 'uniform_', 'random', 'tffg', (('input', 'Tensor'), ('from_', 'float', 0.0), ('to', 'float', 1.0), ('generator', 'Generator?', None), ), 3, method=True, first=0, rule='keep', random=True)
+_operators.define(17, 'random_', 'random', 'tiig', (('input', 'Tensor'), ('from_', 'int?', None), ('to', 'int?', None), ('generator', 'Generator?', None), ), 3, method=True, first=0, rule='keep', random=True, bounds=('from_', 'to'))
+_operators.define(18, 'rand', 'factory', 'l-y', (('size', 'int[]'), ('generator', 'Generator?', None), ('dtype', 'dtype?', None), ), 1, out='cast', function=True, separate='size', rule='make', naming=None, random=True, default_dtype=11, body=_rand_body)
+_operators.define(19, 'softmax', 'rows', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 3, overload='int', out='cast', method=True, function=True, differentiable=True, rule='reduce')
+_operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau', 'Tensor'), ('columns', 'int'), ), 3, first=0, differentiable=True, rule='(...,M,N),(...,K)->(...,M,C)', naming=None)
 _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input', 'Tensor'), ('tau', 'Tensor'), ), 2, out='cast', body=_linalg_householder_product_body)
-_operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True)
+_operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True, rule='keep')
 _operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
-_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True, naming='(...,y,x)->(...,y,x)')
-_operators.define(23, 'halves', 'elementwise', 'ttttn', (('input', 'Tensor'), ('other', 'Tensor'), ('left', 'Tensor'), ('right', 'Tensor'), ('bias', 'Scalar', 0), ), 4, out='cast', method=True, function=True, results=('total', 'larger'), differentiable=True, naming='unify')
-_operators.define(24, 'moments_of', 'fold', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, results=('mean', 'highest'), differentiable=True, naming='reduce')
-_operators.define(25, 'smooth', 'fold', 'ttdn', (('input', 'Tensor'), ('keep', 'Tensor'), ('dim', 'int'), ('weight', 'float', 0.5), ), 3, out='cast', method=True, function=True, differentiable=True, naming='reduce')
-_operators.define(26, 'counted', 'c', 'ttn', (('input', 'Tensor'), ('place', 'Tensor'), ('bins', 'int'), ), 2, out='cast', method=True, function=True, differentiable=True, naming='(n),(n)->(bins,2)')
+_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True, rule='(...,y,x)->(...,y,x)')
+_operators.define(23, 'halves', 'elementwise', 'ttttn', (('input', 'Tensor'), ('other', 'Tensor'), ('left', 'Tensor'), ('right', 'Tensor'), ('bias', 'Scalar', 0), ), 4, out='cast', method=True, function=True, results=('total', 'larger'), differentiable=True, rule='unify')
+_operators.define(24, 'moments_of', 'fold', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, results=('mean', 'highest'), differentiable=True, rule='reduce')
+_operators.define(25, 'smooth', 'fold', 'ttdn', (('input', 'Tensor'), ('keep', 'Tensor'), ('dim', 'int'), ('weight', 'float', 0.5), ), 3, out='cast', method=True, function=True, differentiable=True, rule='reduce')
+_operators.define(26, 'counted', 'c', 'ttn', (('input', 'Tensor'), ('place', 'Tensor'), ('bins', 'int'), ), 2, out='cast', method=True, function=True, differentiable=True, rule='(...,N),(...,N)->(...,BINS,2)')
 _operators.finish()
 
 # The loops of bodies need Python's own, which one of the operators would hide.

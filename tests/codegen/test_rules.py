@@ -1,0 +1,75 @@
+"""What is known of operators besides their bodies: the row of facts of each, and the table that the command prints."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen.__main__ import main
+from codegen.library import Entries
+from codegen.model.rules import facts, naming
+
+ENTRIES = Path(__file__).parents[2] / "ops.yaml"
+
+FACTS = {
+    "add": {"rule": "unify"},
+    "addmm": {"rule": "(n,m),(n,k),(k,m)->(n,m)"},
+    "argwhere": {"dynamic_shape": True, "reason": "the shape of its result depends on elements"},
+    "copy_": {"writes": ("self",), "aliases": ("self",), "rule": "unify"},
+    "cumsum": {"rule": "keep"},
+    "dropout": {"random": False, "reason": "it is made of operators that have rules"},
+    "item": {"data_dependent": True, "reason": "its body reads memory"},
+    "lapack_potrf": {"rule": "(...,N,N)->(...,N,N),(...)"},
+    "normal_": {"writes": ("self",), "aliases": ("self",), "random": True, "rule": "keep"},
+    "select": {"aliases": ("self",), "rule": "view"},
+    "set_": {
+        "writes": ("self",),
+        "aliases": ("self",),
+        "reason": "it changes memory, which the samples of a batch share",
+    },
+    "softmax": {"rule": "reduce"},
+    "windows2d": {"rule": "(...,self_0,self_1)->(...,i,j,y,x)"},
+}
+"""By operator: what is not the least that can be said."""
+LEAST: dict[str, Any] = {
+    "writes": (), "aliases": (), "random": False, "data_dependent": False, "dynamic_shape": False, "rule": None,
+    "reason": None,
+}  # fmt: skip
+
+
+@cache
+def entries() -> Entries:
+    return Entries(ENTRIES)
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_facts(name: str) -> None:
+    assert vars(facts(entries().operator(name))) == LEAST | FACTS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("add", "unify"),
+        ("cat", "join"),
+        ("view", "refuse"),
+        ("tril", None),
+        ("gather", None),
+        ("conv1d", "(a,x),(o,b,i),(o)->(o,x)"),
+        ("zeros", None),
+    ],
+)
+def test_names_follow_the_rule_unless_the_entry_says_otherwise(name: str, rule: str | None) -> None:
+    assert naming(entries().operator(name)) == rule
+
+
+def test_every_kernel_has_a_rule_or_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--yaml", str(ENTRIES), "--rules"]) == 0
+    *rows, counts = capsys.readouterr().out.splitlines()
+    assert counts.endswith("0 without either")
+    assert "fill_gamma_" in {row.split()[0] for row in rows}
+    (row,) = (row for row in rows if row.split()[0] == "bernoulli_")
+    assert row.split(maxsplit=1)[1] == "keep; writes self; aliases self; random"
