@@ -92,6 +92,8 @@ VALUES: tuple[str, ...]
 """The names of kinds of values that arguments are, by their bits."""
 FORMS: tuple[str, ...]
 """The names of ways to call a function, by their numbers."""
+FAMILIES: tuple[str, ...]
+"""The words of the families of operators."""
 ELSEWHERE: int
 """The keys of tensors whose memory does not hold their elements, or is not the CPU's."""
 ANOMALY: int

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .._C import lib
-from .._handle import ModeBase, default_device, register_device, set_device_run, with_device
+from .._handle import FAMILIES, ModeBase, default_device, register_device, set_device_run, with_device
 from .keys import DEVICE_KEYS, KEY_BITS
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ def register(row: Device) -> None:
         raise ValueError("a device gives allocate_pinned and free_pinned, or neither")
     if row.is_accelerator and (other := accelerator()):
         raise ValueError(f"{row.name!r} cannot be the accelerator beside {other.name!r}: there is one at most")
+    for family in row.runs:
+        if family not in FAMILIES:
+            raise ValueError(f"there is no family {family} of operators")
     kind = register_device(
         row.name, row.count, row.keeps_blocks, row.allocate, row.free, row.copy_within,
         row.allocate_pinned, row.free_pinned,

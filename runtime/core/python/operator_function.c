@@ -1,6 +1,7 @@
 /* The type of operators' functions, and how their arguments are bound. */
 #include "operator_function.h"
 
+#include "ow_routines.h" /* generated */
 #include "tensor_object.h"
 
 #include <structmember.h>
@@ -360,6 +361,7 @@ PyObject *ow_function_type(void) {
 }
 
 #define NAME(name) #name,
+#define WORD(name, word) word,
 
 static int add_names(PyObject *module, const char *table, const char *const *names, int n) {
     PyObject *all = PyTuple_New(n);
@@ -374,9 +376,11 @@ static int add_names(PyObject *module, const char *table, const char *const *nam
 }
 
 int ow_add_function(PyObject *module) {
-    static const char *const keys[] = {OW_KEYS(NAME)}, *const values[] = {OW_VALUES(NAME)}, *const forms[] = {OW_FORMS(NAME)};
+    static const char *const keys[] = {OW_KEYS(NAME)}, *const values[] = {OW_VALUES(NAME)}, *const forms[] = {OW_FORMS(NAME)},
+                      *const families[] = {OW_FAMILIES(WORD)};
     PyObject *type = ow_function_type();
     return type && PyModule_AddObjectRef(module, "Function", type) == 0 && add_names(module, "KEYS", keys, OW_NKEYS) &&
            PyModule_AddIntConstant(module, "ELSEWHERE", OW_ELSEWHERE) == 0 &&
-           add_names(module, "VALUES", values, OW_NVALUES) && add_names(module, "FORMS", forms, OW_NFORMS);
+           add_names(module, "VALUES", values, OW_NVALUES) && add_names(module, "FORMS", forms, OW_NFORMS) &&
+           add_names(module, "FAMILIES", families, sizeof families / sizeof *families);
 }
