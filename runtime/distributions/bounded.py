@@ -20,7 +20,8 @@ __all__ = ["GeneralizedPareto", "Kumaraswamy", "LogisticNormal", "VonMises"]
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Kumaraswamy's distribution, which is much like Beta, of `1 - (1 - x ** concentration1) ** concentration0`."""
+    """Kumaraswamy distribution on (0, 1), similar to Beta, with the distribution function `1 - (1 - x **
+    concentration1) ** concentration0`."""
 
     arg_constraints = {  # noqa: RUF012
         "concentration1": constraints.positive,
@@ -75,7 +76,7 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """Shares, which are normal numbers by StickBreakingTransform."""
+    """Logistic normal distribution on the simplex: normal vectors mapped by StickBreakingTransform."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.simplex
@@ -209,7 +210,7 @@ _NARROW = 1e10
 
 
 class VonMises(Symmetric):
-    """Von Mises' distribution of angles around `loc`; the larger `concentration`, the narrower."""
+    """Von Mises distribution of angles around `loc`; the larger `concentration`, the narrower."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}  # noqa: RUF012
     support = constraints.real

@@ -16,7 +16,7 @@ __all__ = ["Categorical", "Multinomial", "OneHotCategorical", "OneHotCategorical
 
 
 class Categorical(ByProbability):
-    """The numbers of classes, whose probabilities stand along the last dimension."""
+    """Categorical distribution of class indices; probabilities lie along the last dimension."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
     has_enumerate_support = True
@@ -113,7 +113,7 @@ class _OfCategorical(Distribution):
 
 
 class OneHotCategorical(_OfCategorical):
-    """Rows of zeros with a one at the class that was drawn."""
+    """Categorical distribution whose samples are one-hot vectors along the last dimension."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
     support = constraints.one_hot
@@ -156,7 +156,7 @@ class OneHotCategorical(_OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical whose samples have the gradients of the probabilities."""
+    """OneHotCategorical with the straight-through estimator: samples have the gradients of the probabilities."""
 
     has_rsample = True
 

@@ -17,7 +17,7 @@ __all__ = ["Independent", "MultivariateNormal"]
 
 
 class Independent(Distribution):
-    """A distribution, the last dimensions of whose batch are those of one sample.
+    """A distribution whose last `reinterpreted_batch_ndims` batch dimensions are event dimensions.
 
     Args:
         base_distribution (Distribution): the distribution.
@@ -110,7 +110,8 @@ def half_log_det(scale_tril: Any) -> Any:
 
 
 class MultivariateNormal(Symmetric):
-    """The normal distribution of vectors, by a mean and a covariance, or its inverse, or its Cholesky factor.
+    """Multivariate normal distribution, by a mean and a covariance matrix, its inverse (precision), or its Cholesky
+    factor.
 
     Args:
         loc (Tensor): the mean, of shape (*, n).

@@ -11,7 +11,7 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """Transforms by constraint."""
+    """A registry of transforms by constraint."""
 
     def __init__(self) -> None:
         self._registry: dict[Any, Callable[[Any], Any]] = {}

@@ -15,7 +15,8 @@ __all__ = [
 
 
 class Constraint:
-    """A set of values. `check(value)` says which elements are in it; of the last `event_dim` dimensions all at once."""
+    """Base class of constraints, which are sets of values. `check(value)` says which elements are in the set; of the
+    last `event_dim` dimensions all at once."""
 
     is_discrete = False
     event_dim = 0
@@ -91,7 +92,7 @@ class _Dependent(Constraint):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Return whether what is allowed depends on parameters."""
+    """Return True if the constraint depends on parameters."""
     return isinstance(constraint, _Dependent)
 
 

@@ -18,7 +18,7 @@ __all__ = ["Bernoulli", "Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 
 
 class ByProbability(Distribution):
-    """Base of distributions that are given by probabilities or by their logits."""
+    """Base class of distributions that are given by probabilities or by logits."""
 
     _ow_binary = True
 
@@ -67,7 +67,7 @@ _PROBABILITY = {"probs": constraints.unit_interval, "logits": constraints.real}
 
 
 class Bernoulli(ByProbability, ExponentialFamily):
-    """One with probability `probs`, else zero."""
+    """Bernoulli distribution: 1 with probability `probs`, else 0."""
 
     arg_constraints = _PROBABILITY
     support = constraints.boolean

@@ -212,7 +212,7 @@ class Distribution:
 
 
 class Symmetric(Distribution):
-    """Base of distributions that are symmetric about `loc`, where they are densest."""
+    """Base class of distributions that are symmetric about `loc`, which is their mode."""
 
     loc: Any
 
@@ -228,4 +228,4 @@ class Symmetric(Distribution):
 
 
 class ExponentialFamily(Distribution):
-    """Base of distributions of the exponential family."""
+    """Base class of distributions of the exponential family."""

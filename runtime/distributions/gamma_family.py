@@ -18,7 +18,7 @@ _GAMMA = {"concentration": constraints.positive, "rate": constraints.positive}
 
 
 class Gamma(ExponentialFamily):
-    """The gamma distribution of a shape, `concentration`, and a rate."""
+    """Gamma distribution with shape parameter `concentration` and a rate."""
 
     arg_constraints = _GAMMA
     support = constraints.nonnegative
@@ -66,7 +66,7 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """The distribution of the sum of `df` squares of standard normal numbers."""
+    """Chi-squared distribution with `df` degrees of freedom: the sum of `df` squares of standard normal numbers."""
 
     arg_constraints = {"df": constraints.positive}  # noqa: RUF012
     _ow_names = ("concentration", "rate")
@@ -81,7 +81,7 @@ class Chi2(Gamma):
 
 
 class Exponential(ExponentialFamily):
-    """The exponential distribution of a rate."""
+    """Exponential distribution with a rate."""
 
     arg_constraints = {"rate": constraints.positive}  # noqa: RUF012
     support = constraints.nonnegative

@@ -55,7 +55,7 @@ class _Half(TransformedDistribution):
 
 
 class HalfNormal(_Half):
-    """The absolute values of normally distributed numbers around zero."""
+    """Half-normal distribution: the absolute values of normally distributed numbers around zero."""
 
     _ow_base = Normal
 
@@ -71,7 +71,7 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """The absolute values of numbers of Cauchy's distribution around zero."""
+    """Half-Cauchy distribution: the absolute values of Cauchy distributed numbers around zero."""
 
     _ow_base = Cauchy
 

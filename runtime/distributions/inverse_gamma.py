@@ -16,7 +16,7 @@ __all__ = ["InverseGamma"]
 
 
 class InverseGamma(TransformedDistribution):
-    """The distribution of one over numbers of a gamma distribution."""
+    """Inverse gamma distribution: the reciprocals of gamma distributed numbers."""
 
     arg_constraints = Gamma.arg_constraints
     support = constraints.positive

@@ -1,4 +1,4 @@
-"""The divergence of Kullback and Leibler of one distribution from another."""
+"""Kullback-Leibler divergences of distributions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _registered: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
-    """Decorate the function that computes the divergence of one type of distribution from another. The types may be any
-    classes, as those of libraries that have distributions of their own.
+    """Decorate the function that computes the KL divergence of one type of distribution from another. The types may be
+    any classes, as those of libraries that have distributions of their own.
 
     Raises:
         TypeError: it is no type.
@@ -42,7 +42,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """Return the divergence of `p` from `q`, of the batch's shape.
+    """Return the Kullback-Leibler divergence of `p` from `q`, `E_p[log p - log q]`, of the batch's shape.
 
     Raises:
         NotImplementedError: there is no formula for these types.

@@ -19,8 +19,8 @@ __all__ = ["LKJCholesky"]
 
 
 class LKJCholesky(Distribution):
-    """The Cholesky factors of correlation matrices whose density is their determinant to the power `concentration - 1`
-    (Lewandowski, Kurowicka and Joe, Generating random correlation matrices, 2009).
+    """LKJ distribution of Cholesky factors of correlation matrices, whose density is the matrix's determinant to the
+    power `concentration - 1` (Lewandowski, Kurowicka and Joe, Generating random correlation matrices, 2009).
 
     Args:
         dim (int): the number of rows.

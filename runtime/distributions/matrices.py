@@ -22,8 +22,8 @@ __all__ = ["LowRankMultivariateNormal", "Wishart"]
 
 
 class LowRankMultivariateNormal(Symmetric):
-    """The normal distribution of vectors of n numbers whose covariance is `cov_factor @ cov_factor.mT`, of m factors,
-    and the diagonal `cov_diag`. Computations are with matrices (m, m).
+    """Multivariate normal distribution with a covariance of low rank plus a diagonal: `cov_factor @ cov_factor.mT` of n
+    rows and m columns, and `cov_diag`. Computations are with matrices (m, m).
 
     Args:
         loc (Tensor): the mean, of shape (*, n).
@@ -121,7 +121,7 @@ def _plus_identity(matrix: Any) -> Any:
 
 
 class Wishart(ExponentialFamily):
-    """Wishart's distribution of positive definite matrices, which are sums of `df` products of normal vectors.
+    """Wishart distribution of positive definite matrices, which are sums of `df` outer products of normal vectors.
 
     Args:
         df (number or Tensor): the degrees of freedom, more than the number of rows less one.

@@ -16,7 +16,7 @@ __all__ = ["CorrCholeskyTransform", "LowerCholeskyTransform", "PositiveDefiniteT
 
 
 class LowerCholeskyTransform(Transform):
-    """Lower triangular matrices with a positive diagonal, of any."""
+    """Transform from matrices to lower triangular matrices with a positive diagonal."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -33,7 +33,7 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Positive definite matrices, by their Cholesky factors, of any."""
+    """Transform from matrices to positive definite matrices, by way of their Cholesky factors."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
@@ -51,10 +51,9 @@ class PositiveDefiniteTransform(Transform):
 
 
 class CorrCholeskyTransform(Transform):
-    """Cholesky factors of correlation matrices, of vectors of n * (n - 1) / 2 numbers, which are those below the
-    diagonal, row by row. Each row has length one, and the hyperbolic tangent of a number is its share of what those
-    before it left.
-    """
+    """Transform from vectors of n * (n - 1) / 2 numbers to Cholesky factors of correlation matrices: the numbers are
+    those below the diagonal, row by row. Each row has length one, and the hyperbolic tangent of a number is its share
+    of what those before it left."""
 
     bijective = True
     domain, codomain = constraints.real_vector, constraints.corr_cholesky

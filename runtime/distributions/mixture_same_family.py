@@ -15,7 +15,7 @@ __all__ = ["MixtureSameFamily"]
 
 
 class MixtureSameFamily(Distribution):
-    """A mixture of the distributions along the last dimension of a batch.
+    """Mixture distribution whose components are the distributions along the last dimension of a batch.
 
     Args:
         mixture_distribution (Categorical): the probabilities of the components.

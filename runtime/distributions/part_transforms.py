@@ -36,7 +36,7 @@ class _PartTransform(Transform):
 
 
 class CatTransform(_PartTransform):
-    """Transforms of parts of these lengths (one each unless given), which are joined as by `cat`."""
+    """Transforms of parts along a dimension, as joined by `cat`, with these lengths (one each unless given)."""
 
     def __init__(
         self, tseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
@@ -93,7 +93,7 @@ class CatTransform(_PartTransform):
 
 
 class StackTransform(_PartTransform):
-    """Transforms of the positions of a dimension, which are joined as by `stack`."""
+    """Transforms of the positions of a dimension, as joined by `stack`."""
 
     def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)

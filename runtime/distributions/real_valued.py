@@ -29,7 +29,7 @@ class _LocationScale(Symmetric):
 
 
 class Normal(_LocationScale, ExponentialFamily):
-    """The normal distribution with mean `loc` and standard deviation `scale`."""
+    """Normal (Gaussian) distribution with mean `loc` and standard deviation `scale`."""
 
     @property
     def stddev(self) -> Tensor:
@@ -70,7 +70,7 @@ class Normal(_LocationScale, ExponentialFamily):
 
 
 class Laplace(_LocationScale):
-    """The distribution of Laplace around `loc`."""
+    """Laplace distribution around `loc`."""
 
     @property
     def variance(self) -> Tensor:
@@ -108,7 +108,7 @@ class Laplace(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """The distribution of Cauchy around `loc`."""
+    """Cauchy distribution around `loc`."""
 
     @property
     def mean(self) -> Tensor:
@@ -144,7 +144,7 @@ class Cauchy(_LocationScale):
 
 
 class Uniform(Distribution):
-    """The uniform distribution from `low` to `high`."""
+    """Uniform distribution on the interval from `low` to `high`."""
 
     has_rsample = True
     arg_constraints = {"low": constraints.dependent, "high": constraints.dependent}  # noqa: RUF012

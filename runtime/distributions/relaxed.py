@@ -29,7 +29,7 @@ _PROBABILITIES = {"probs": constraints.simplex, "logits": constraints.real_vecto
 
 
 class LogitRelaxedBernoulli(ByProbability):
-    """Logits of numbers that are near to zero or one, at low temperatures with the probabilities of Bernoulli."""
+    """Distribution of the logits of RelaxedBernoulli."""
 
     arg_constraints = _PROBABILITY
     support = constraints.real
@@ -79,7 +79,8 @@ class _Relaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_Relaxed):
-    """Numbers near to zero or one, at low temperatures with the probabilities of Bernoulli."""
+    """Relaxed Bernoulli (binary concrete) distribution on (0, 1), which approaches Bernoulli as the temperature goes to
+    zero."""
 
     arg_constraints = _PROBABILITY
     support = constraints.unit_interval
@@ -92,7 +93,7 @@ class RelaxedBernoulli(_Relaxed):
 
 
 class ExpRelaxedCategorical(_OfCategorical):
-    """Logarithms of rows that are nearly one-hot."""
+    """Distribution of the logarithms of RelaxedOneHotCategorical."""
 
     arg_constraints = _PROBABILITIES
     support = constraints.real_vector
@@ -124,7 +125,8 @@ class ExpRelaxedCategorical(_OfCategorical):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """Shares of which one is nearly all, at low temperatures with the probabilities of OneHotCategorical."""
+    """Relaxed one-hot categorical (concrete, Gumbel-softmax) distribution on the simplex, which approaches
+    OneHotCategorical as the temperature goes to zero."""
 
     arg_constraints = _PROBABILITIES
     support = constraints.simplex
@@ -137,7 +139,8 @@ class RelaxedOneHotCategorical(_Relaxed):
 
 
 class ContinuousBernoulli(ByProbability, ExponentialFamily):
-    """Numbers from zero to one with the density of Bernoulli's formula, made to have the integral one.
+    """Continuous Bernoulli distribution on [0, 1]: the density is proportional to `probs ** x * (1 - probs) ** (1 -
+    x)`.
 
     Args:
         probs, logits (number or Tensor): one of them.

@@ -18,7 +18,7 @@ __all__ = ["Beta", "Dirichlet", "FisherSnedecor", "StudentT"]
 
 
 class Dirichlet(ExponentialFamily):
-    """Shares of a whole along the last dimension."""
+    """Dirichlet distribution on the simplex along the last dimension."""
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}  # noqa: RUF012
     support = constraints.simplex
@@ -69,7 +69,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """The beta distribution, the first share of a Dirichlet distribution of two."""
+    """Beta distribution on (0, 1): the first component of a Dirichlet distribution of two."""
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}  # noqa: RUF012
     support = constraints.unit_interval
@@ -124,7 +124,7 @@ class Beta(ExponentialFamily):
 
 
 class StudentT(Symmetric):
-    """Student's distribution of `df` degrees of freedom, around `loc`."""
+    """Student's t-distribution with `df` degrees of freedom, around `loc`."""
 
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
@@ -167,7 +167,8 @@ class StudentT(Symmetric):
 
 
 class FisherSnedecor(Distribution):
-    """The distribution of the quotient of two means of squares, of `df1` and `df2` degrees of freedom."""
+    """F-distribution (Fisher, Snedecor): the quotient of two means of squares, of `df1` and `df2` degrees of
+    freedom."""
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}  # noqa: RUF012
     support = constraints.positive

@@ -13,7 +13,7 @@ __all__ = ["SoftmaxTransform", "StickBreakingTransform"]
 
 
 class SoftmaxTransform(Transform):
-    """Softmax along the last dimension; which is not bijective."""
+    """Softmax along the last dimension, which is not bijective."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -30,7 +30,8 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Shares of a whole of one more number, each a part of what those before it left."""
+    """Stick-breaking transform from vectors to the simplex, with one component more: each is a part of what those
+    before it left."""
 
     bijective = True
     domain, codomain = constraints.real_vector, constraints.simplex

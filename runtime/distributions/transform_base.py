@@ -145,7 +145,7 @@ class _InverseTransform(Transform):
 
 
 class IndependentTransform(Transform):
-    """A transform of values with more dimensions."""
+    """A transform whose last `reinterpreted_batch_ndims` batch dimensions are event dimensions."""
 
     def __init__(self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -181,7 +181,7 @@ class IndependentTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """Several transforms, one after the other."""
+    """Composition of several transforms, the first of which is applied first."""
 
     def __init__(self, parts: Sequence[Any], cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

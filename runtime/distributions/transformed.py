@@ -130,7 +130,7 @@ class TransformedDistribution(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    """The exponentials of normally distributed numbers."""
+    """Log-normal distribution: the exponentials of normally distributed numbers."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.positive
@@ -170,7 +170,7 @@ class LogNormal(TransformedDistribution):
 
 
 class Gumbel(TransformedDistribution):
-    """Gumbel's distribution of the largest of many numbers."""
+    """Gumbel distribution of the largest of many numbers."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
@@ -223,7 +223,7 @@ class Gumbel(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """Weibull's distribution of a scale and a shape, `concentration`."""
+    """Weibull distribution with a scale and a shape parameter, `concentration`."""
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}  # noqa: RUF012
     support = constraints.positive
@@ -265,7 +265,7 @@ class Weibull(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """Pareto's distribution of numbers from `scale` on, of the power `alpha`."""
+    """Pareto distribution of numbers from `scale` on, with the exponent `alpha`."""
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}  # noqa: RUF012
 

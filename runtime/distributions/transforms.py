@@ -39,7 +39,7 @@ class _Simple(Transform):
 
 
 class ExpTransform(_Simple):
-    """`exp(x)`."""
+    """The exponential, `exp(x)`."""
 
     codomain = constraints.positive
 
@@ -55,7 +55,7 @@ class ExpTransform(_Simple):
 
 
 class SigmoidTransform(_Simple):
-    """`1 / (1 + exp(-x))`."""
+    """The logistic function, `1 / (1 + exp(-x))`."""
 
     codomain = constraints.unit_interval
 
@@ -74,7 +74,7 @@ class SigmoidTransform(_Simple):
 
 
 class SoftplusTransform(_Simple):
-    """`log(1 + exp(x))`."""
+    """The softplus function, `log(1 + exp(x))`."""
 
     codomain = constraints.positive
 
@@ -90,7 +90,7 @@ class SoftplusTransform(_Simple):
 
 
 class TanhTransform(_Simple):
-    """`tanh(x)`."""
+    """The hyperbolic tangent, `tanh(x)`."""
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -106,7 +106,7 @@ class TanhTransform(_Simple):
 
 
 class AbsTransform(Transform):
-    """`abs(x)`."""
+    """The absolute value, `abs(x)`, which is not bijective."""
 
     domain, codomain = constraints.real, constraints.positive
 
@@ -123,7 +123,7 @@ class AbsTransform(Transform):
 
 
 class PowerTransform(_Simple):
-    """`x ** exponent`."""
+    """The power `x ** exponent`."""
 
     domain = codomain = constraints.positive
 
@@ -157,7 +157,7 @@ class PowerTransform(_Simple):
 
 
 class AffineTransform(Transform):
-    """`loc + scale * x`, of values of `event_dim` dimensions."""
+    """The affine map `loc + scale * x`, of values with `event_dim` dimensions."""
 
     bijective = True
 
@@ -214,7 +214,7 @@ class AffineTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The same numbers in another shape."""
+    """The change of an event's shape."""
 
     bijective = True
 
@@ -251,7 +251,7 @@ class ReshapeTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The values of the cumulative distribution function of a distribution."""
+    """The cumulative distribution function of a distribution, as a transform to [0, 1]."""
 
     bijective = True
     codomain = constraints.unit_interval
