@@ -25,7 +25,8 @@ __all__ = ["Adadelta"]
 
 
 class Adadelta(GradientOptimizer):
-    """Steps along the gradient, scaled by the quotient of the roots of moving means of squared steps and gradients.
+    """Adadelta: steps along the gradient, scaled by the quotient of the roots of moving means of squared steps and
+    gradients.
 
     Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.
 

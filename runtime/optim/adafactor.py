@@ -20,8 +20,8 @@ __all__ = ["Adafactor"]
 
 
 class Adafactor(GradientOptimizer):
-    """Steps divided by the root of a moving mean of squares, of which for matrices only the sums over rows and columns
-    are kept (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018).
+    """Adafactor: steps divided by the root of a moving mean of squares, of which for matrices only the sums over rows
+    and columns are kept (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018).
 
     Args:
         params: parameters or groups of them.

@@ -25,7 +25,7 @@ __all__ = ["Adagrad"]
 
 
 class Adagrad(GradientOptimizer):
-    """Steps along the gradient, divided by the root of the sum of its squares so far.
+    """Adagrad: steps along the gradient, divided by the root of the sum of its squares so far.
 
     Duchi, Hazan and Singer, Adaptive Subgradient Methods for Online Learning and Stochastic Optimization, 2011.
 

@@ -26,7 +26,7 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(GradientOptimizer):
-    """Steps along a moving mean of the gradients, divided by the root of a moving mean of their squares.
+    """Adam: steps along a moving mean of the gradients, divided by the root of a moving mean of their squares.
 
     Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015; `amsgrad` by Reddi, Kale and Kumar, On the
     Convergence of Adam and Beyond, 2018; `decoupled_weight_decay` by Loshchilov and Hutter, Decoupled Weight Decay

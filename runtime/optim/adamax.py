@@ -25,8 +25,8 @@ __all__ = ["Adamax"]
 
 
 class Adamax(GradientOptimizer):
-    """Steps along a moving mean of the gradients, divided by the largest of them, which shrinks in each step (Kingma
-    and Ba, Adam: A Method for Stochastic Optimization, 2015).
+    """Adamax: steps along a moving mean of the gradients, divided by the largest of them, which shrinks in each step
+    (Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015).
 
     Args:
         params: parameters or groups of them.

@@ -24,8 +24,8 @@ __all__ = ["ASGD"]
 
 
 class ASGD(GradientOptimizer):
-    """Stochastic gradient descent whose parameters are averaged, as `ax` of their state (Polyak and Juditsky,
-    Acceleration of Stochastic Approximation by Averaging, 1992).
+    """Averaged stochastic gradient descent: the means of parameters are kept, as `ax` of their state (Polyak and
+    Juditsky, Acceleration of Stochastic Approximation by Averaging, 1992).
 
     Args:
         params: parameters or groups of them.

@@ -20,7 +20,8 @@ _LEAST_CURVATURE = 1e-10
 
 
 class LBFGS(Optimizer):
-    """Minimizes along directions in which the inverse Hessian, as the last gradients tell it, turns the gradient.
+    """L-BFGS, a quasi-Newton method: steps along the gradient times an estimate of the inverse Hessian from the last
+    gradients.
 
     Liu and Nocedal, On the Limited Memory BFGS Method for Large Scale Optimization, 1989. All parameters form one
     vector and one group; its state is that of the first of them.

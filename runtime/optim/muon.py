@@ -17,8 +17,8 @@ _FACTORS = {None: "original", "original": "original", "match_rms_adamw": "match_
 
 
 class Muon(GradientOptimizer):
-    """Steps along an orthogonal matrix near the momentum of the gradients (Jordan and others, Muon: an optimizer for
-    hidden layers in neural networks, 2024). Parameters are matrices; others are for AdamW or the like.
+    """Muon: steps along an orthogonal matrix near the momentum of the gradients (Jordan and others, Muon: an optimizer
+    for hidden layers in neural networks, 2024). Parameters are matrices; others are for AdamW or the like.
 
     Args:
         params: parameters or groups of them.

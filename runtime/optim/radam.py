@@ -26,8 +26,8 @@ __all__ = ["RAdam"]
 
 
 class RAdam(GradientOptimizer):
-    """Adam that divides by the root of squares only once its variance is known to be small (Liu and others, On the
-    Variance of the Adaptive Learning Rate and Beyond, 2019).
+    """Rectified Adam, which divides by the root of squares only once its variance is known to be small (Liu and others,
+    On the Variance of the Adaptive Learning Rate and Beyond, 2019).
 
     Args:
         params: parameters or groups of them.

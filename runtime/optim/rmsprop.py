@@ -25,7 +25,7 @@ __all__ = ["RMSprop"]
 
 
 class RMSprop(GradientOptimizer):
-    """Steps along the gradient, divided by the root of a moving mean of its squares.
+    """RMSprop: steps along the gradient, divided by the root of a moving mean of its squares.
 
     Hinton, Lecture 6e of Neural Networks for Machine Learning, 2012; centered by Graves, Generating Sequences With
     Recurrent Neural Networks, 2013.

@@ -23,8 +23,9 @@ __all__ = ["Rprop"]
 
 
 class Rprop(GradientOptimizer):
-    """Steps of a size of its own for each number, which grows while the gradient keeps its sign and shrinks when it
-    changes (Riedmiller and Braun, A Direct Adaptive Method for Faster Backpropagation Learning, 1993).
+    """Resilient backpropagation: each number has a step size of its own, which grows while the gradient keeps its sign
+    and shrinks when it changes (Riedmiller and Braun, A Direct Adaptive Method for Faster Backpropagation Learning,
+    1993).
 
     Args:
         params: parameters or groups of them.

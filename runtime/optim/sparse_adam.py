@@ -16,7 +16,8 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(GradientOptimizer):
-    """Adam of those elements alone at whose places the gradient has some: all others keep their means.
+    """Adam for sparse gradients: only elements at whose places the gradient has some are changed; all others keep their
+    means.
 
     Args:
         params: parameters or groups of them.

@@ -16,8 +16,8 @@ _MODES = ("triangular", "triangular2", "exp_range")
 
 
 class CyclicLR(LRScheduler):
-    """Rates go up and down between `base_lr` and `max_lr`: Smith, Cyclical Learning Rates for Training Neural Networks,
-    2017. One step is a batch, not an epoch.
+    """Cyclical rates, which go up and down between `base_lr` and `max_lr`: Smith, Cyclical Learning Rates for Training
+    Neural Networks, 2017. One step is a batch, not an epoch.
 
     Args:
         optimizer: whose rates are set.

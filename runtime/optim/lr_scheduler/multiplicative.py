@@ -35,7 +35,7 @@ class _FactorLR(LRScheduler):
 
 
 class StepLR(_FactorLR):
-    """Multiplies the rates by `gamma` every `step_size` epochs."""
+    """Step decay: the rates are multiplied by `gamma` every `step_size` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size = step_size
@@ -50,7 +50,8 @@ class StepLR(_FactorLR):
 
 
 class MultiStepLR(_FactorLR):
-    """Multiplies the rates by `gamma` at each of the epochs `milestones`; repeatedly where one is there repeatedly."""
+    """Step decay: the rates are multiplied by `gamma` at each of the epochs `milestones`; repeatedly where one is there
+    repeatedly."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -128,7 +129,7 @@ class LinearLR(_FactorLR):
 
 
 class ExponentialLR(_FactorLR):
-    """Multiplies the rates by `gamma` in every epoch."""
+    """Exponential decay: the rates are multiplied by `gamma` in every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -142,7 +143,7 @@ class ExponentialLR(_FactorLR):
 
 
 class PolynomialLR(_FactorLR):
-    """Multiplies the rates by `(1 - epoch / total_iters) ** power`."""
+    """Polynomial decay: the rates at the beginning times `(1 - epoch / total_iters) ** power`."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters

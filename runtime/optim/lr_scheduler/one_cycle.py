@@ -13,8 +13,8 @@ from .momentum import bounds_of, set_momentum, uses_beta1
 
 
 class OneCycleLR(LRScheduler):
-    """Rates go from `max_lr / div_factor` up to `max_lr` and down to `1 / final_div_factor` of what they began with:
-    Smith and Topin, Super-Convergence, 2018. One step is a batch, not an epoch.
+    """One-cycle policy: rates go from `max_lr / div_factor` up to `max_lr` and down to `1 / final_div_factor` of what
+    they began with: Smith and Topin, Super-Convergence, 2018. One step is a batch, not an epoch.
 
     Args:
         optimizer: whose rates are set.

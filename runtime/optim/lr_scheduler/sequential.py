@@ -43,7 +43,7 @@ class _CombinedLR(LRScheduler):
 
 
 class ChainedScheduler(_CombinedLR):
-    """Steps several schedules together, each of which changes what the one before it made of the rates.
+    """Chain of schedules that step together, each of which changes what the one before it made of the rates.
 
     Raises ValueError when there are none, when they belong to several optimizers, and for `ReduceLROnPlateau`.
     """
@@ -66,7 +66,7 @@ class ChainedScheduler(_CombinedLR):
 
 
 class SequentialLR(_CombinedLR):
-    """One schedule after the other: at each epoch of `milestones` the next one begins.
+    """Sequence of schedules: at each epoch of `milestones` the next one begins.
 
     Raises ValueError when there is not one more schedule than milestones, when they belong to another optimizer, and
     for `ReduceLROnPlateau`.
