@@ -1,4 +1,4 @@
-"""opweave.nn.init: first values of parameters, as in torch.nn.init; with the same seed the same numbers.
+"""opweave.nn.init: initialization of parameters, as in torch.nn.init; with the same seed the same numbers.
 
 Every function writes to a tensor in place, without recording it, and returns the tensor.
 """
@@ -37,7 +37,7 @@ _GAINS = {"sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the factor by which weights before a nonlinearity are larger.
+    """Return the gain of a nonlinearity: the factor by which weights before it are larger.
 
     Args:
         nonlinearity (str): the name of a function in nn.functional.
@@ -63,19 +63,19 @@ def _filled(tensor: Any, fill: Callable[[Any], Any]) -> Any:
 
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Fill with numbers that are uniform between `a` and `b`."""
+    """Fill with numbers that are uniformly distributed between `a` and `b`."""
     return _filled(tensor, lambda each: each.uniform_(a, b, generator=generator))
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Fill with numbers of a normal distribution."""
+    """Fill with normally distributed numbers."""
     return _filled(tensor, lambda each: each.normal_(mean, std, generator=generator))
 
 
 def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Any:
-    """Fill with numbers of a normal distribution, as far as they lie between `a` and `b`."""
+    """Fill with numbers of the normal distribution truncated to the range from `a` to `b`."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
@@ -122,7 +122,7 @@ def zeros_(tensor: Any) -> Any:
 
 
 def eye_(tensor: Any) -> Any:
-    """Fill a matrix with that of the identity.
+    """Fill a matrix with the identity.
 
     Raises:
         ValueError: it has not two dimensions.
@@ -138,7 +138,7 @@ def eye_(tensor: Any) -> Any:
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Fill a weight of convolutions so that they pass on as many channels as they can.
+    """Fill a weight of convolutions with Dirac deltas, so that as many channels as possible are passed on.
 
     Args:
         tensor (Tensor): of 3, 4 or 5 dimensions.
@@ -241,7 +241,7 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
-    """Fill with an orthogonal matrix, of the first dimension and all others, times `gain` (Saxe and others, 2013).
+    """Fill with an orthogonal matrix, whose rows are the first dimension, times `gain` (Saxe and others, 2013).
 
     Raises:
         ValueError: there are fewer than two dimensions.

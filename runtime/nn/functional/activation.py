@@ -10,7 +10,7 @@ __all__ = ["gumbel_softmax"]
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
-    """Draw from the distribution of Gumbel-softmax (Jang, Gu and Poole, 2017), by the default generator.
+    """Draw from the Gumbel-softmax distribution (Jang, Gu and Poole, 2017), by the default generator.
 
     Args:
         logits (Tensor): of any shape, logarithms of probabilities that need not sum to one.

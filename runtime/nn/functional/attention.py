@@ -32,7 +32,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Return `softmax(query @ key.T * scale + mask) @ value`.
+    """Return scaled dot-product attention, `softmax(query @ key.T * scale + mask) @ value`.
 
     It is computed for blocks of queries, so that the memory does not grow with the product of both lengths; also
     that of gradients, unless there is dropout.

@@ -46,7 +46,7 @@ def _max_unpool(dims: int) -> Callable[..., Tensor]:
             raise RuntimeError(f"strides should be greater than zero, but got stride: {steps}")
         return _put_back(input, indices, size) if dims == 3 else _laid_out(input, indices, size)
 
-    max_unpool.__doc__ = f"""Put what `max_pool{dims}d` chose back to where `indices` say it was, among zeros.
+    max_unpool.__doc__ = f"""Return the partial inverse of `max_pool{dims}d`: its values at `indices`, among zeros.
 
     `kernel_size`, `stride` and `padding` are those of the pooling, from which the size of the result follows unless
     `output_size` names one that is less than a stride away. The result has the dtype of `input`. Raises ValueError for
@@ -149,7 +149,7 @@ def _fractional_max_pool(dims: int, with_indices: bool = False) -> Callable[...,
         result = _in_windows(input, kernel, size, _random_samples)
         return result if with_indices or return_indices else result[0]
 
-    what = f"""Largest elements of windows whose distances are drawn so that there are `output_size` of them.
+    what = f"""Return the maxima of windows whose distances are drawn (fractional max pooling), `output_size` of them.
 
     The number of windows is named, or is `output_ratio` times the size of the input. `_random_samples` (N, C, {dims})
     are the numbers drawn from 0 to 1. With `return_indices` the result has also where each element stands in the

@@ -25,8 +25,8 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return what the score of the target lacks of exceeding each other one by `margin`, to the power `p`: the sum over
-    classes divided by their number.
+    """Return the multi-class margin loss: the sum over other classes `j` of `max(0, margin - x[target] + x[j]) ** p`,
+    divided by the number of classes.
 
     Args:
         input (Tensor): scores, of shape (N, C) or (C).
@@ -71,8 +71,8 @@ def multi_margin_loss(
 def multilabel_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
-    """Return what the score of each label lacks of exceeding that of each other class by one, summed and divided by the
-    number of classes.
+    """Return the multi-label margin loss: the sum over labels `y` and other classes `j` of `max(0, 1 - x[y] + x[j])`,
+    divided by the number of classes.
 
     Args:
         input (Tensor): scores, of shape (N, C) or (C).
@@ -110,7 +110,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return the mean over classes, the last dimension, of the cross entropy of each label.
+    """Return the mean over classes, the last dimension, of the binary cross entropy of each label.
 
     Args:
         input (Tensor): scores, of shape (*, C).
@@ -135,8 +135,8 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Any:
-    """Return the negative logarithm of the probability of all alignments of a sequence of labels with one of
-    distributions (Graves and others, Connectionist Temporal Classification, 2006).
+    """Return the connectionist temporal classification loss: the negative log likelihood of a sequence of labels, over
+    all alignments with a sequence of distributions (Graves and others, Connectionist Temporal Classification, 2006).
 
     Args:
         log_probs (Tensor): logarithms of probabilities, of shape (T, N, C) or (T, C).

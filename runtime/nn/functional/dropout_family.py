@@ -21,7 +21,7 @@ def _check(p: float) -> None:
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Set elements to zero with probability `p` when training, and multiply the others by `1 / (1 - p)`.
+    """Apply dropout: set elements to zero with probability `p` when training, and multiply the others by `1 / (1 - p)`.
 
     Shape and dtype are those of `input`, which is overwritten if `inplace`. Raises ValueError if `p` is not between
     0 and 1. `opweave.dropout` is the same without defaults.
@@ -55,7 +55,7 @@ def dropped(input: Any, p: float, inplace: bool, features: bool, alpha: bool) ->
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Dropout for networks with selu: mean and variance stay as they are (Klambauer and others, 2017).
+    """Apply alpha dropout for networks with SELU: mean and variance stay as they are (Klambauer and others, 2017).
 
     Shape and dtype are those of `input`, which is overwritten if `inplace`. Raises ValueError if `p` is not between
     0 and 1.
@@ -84,7 +84,8 @@ def _channels(input: Any, p: float, training: bool, inplace: bool, batched: bool
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Set channels to zero with probability `p` when training, and multiply the others by `1 / (1 - p)`.
+    """Apply dropout of channels: set them to zero with probability `p` when training, and multiply the others by `1 /
+    (1 - p)`.
 
     Args:
         input (Tensor): of shape (N, C, L) or (C, L).
@@ -108,7 +109,8 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Set channels to zero with probability `p` when training, and multiply the others by `1 / (1 - p)`.
+    """Apply dropout of channels: set them to zero with probability `p` when training, and multiply the others by `1 /
+    (1 - p)`.
 
     Args:
         input (Tensor): of shape (N, C, H, W). With three dimensions it is (N, C, L), of which torch warns.
@@ -132,7 +134,8 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Set channels to zero with probability `p` when training, and multiply the others by `1 / (1 - p)`.
+    """Apply dropout of channels: set them to zero with probability `p` when training, and multiply the others by `1 /
+    (1 - p)`.
 
     Args:
         input (Tensor): of shape (N, C, D, H, W) or (C, D, H, W).

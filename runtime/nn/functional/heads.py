@@ -99,7 +99,8 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Any, Any]:
-    """Return what `nn.MultiheadAttention` computes, of tensors (L, N, E), and the weights or None.
+    """Return multi-head attention, as `nn.MultiheadAttention` computes it, of tensors (L, N, E), and the weights or
+    None.
 
     Args:
         query, key, value (Tensor): of shape (L, N, E), (S, N, E) and (S, N, E), all of them perhaps without N.

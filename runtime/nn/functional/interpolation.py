@@ -300,16 +300,16 @@ def _resampled_bytes(image: Tensor, dim: int, index: Tensor, factors: Tensor, pl
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """`interpolate` under its former name."""
+    """Return `interpolate`, whose former name this is."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with `mode="nearest"` under its former name."""
+    """Return `interpolate` with `mode="nearest"`, whose former name this is."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with `mode="bilinear", align_corners=True` under its former name."""
+    """Return `interpolate` with `mode="bilinear", align_corners=True`, whose former name this is."""
     return interpolate(input, size, scale_factor, "bilinear", True)

@@ -39,7 +39,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
-    """Return `target * (log(target) - input)`, the divergence of Kullback and Leibler.
+    """Return the Kullback-Leibler divergence, `target * (log(target) - input)`.
 
     Args:
         input (Tensor): logarithms of probabilities, of any shape.
@@ -81,7 +81,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return the negative logarithm of the likelihood of counts.
+    """Return the negative log likelihood of counts under Poisson distributions.
 
     Args:
         input (Tensor): the expectations, or with `log_input` their logarithms.
@@ -101,7 +101,7 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Any:
-    """Return the negative logarithm of the likelihood of normally distributed targets.
+    """Return the negative log likelihood of targets under normal distributions.
 
     Args:
         input (Tensor): the expectations.
@@ -143,7 +143,8 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return distances of pairs that belong together (target 1), and what others (target -1) lack of `margin`.
+    """Return the hinge embedding loss: the distance `x` of similar pairs (target 1), and `max(0, margin - x)` of others
+    (target -1).
 
     Args:
         input (Tensor): the distances, of any shape.
@@ -160,9 +161,8 @@ def hinge_embedding_loss(
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
-    """Return `log(1 + exp(-target * input))`, for targets 1 and -1. The shapes broadcast; `reduction` is as of all
-    losses.
-    """
+    """Return the soft margin loss, `log(1 + exp(-target * input))`, for targets 1 and -1. The shapes broadcast;
+    `reduction` is as of all losses."""
     word = reduction_word(reduction, size_average, reduce)
     return reduced_loss(-ops.logsigmoid(target * input), word)
 
@@ -177,8 +177,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return what the first input lacks of exceeding the second by `margin` where the target is 1, and the second of
-    exceeding the first where it is -1.
+    """Return the margin ranking loss, `max(0, margin - target * (input1 - input2))` for targets 1 and -1.
 
     Raises:
         RuntimeError: the numbers of dimensions differ.
@@ -202,8 +201,8 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return `1 - cos` of pairs that belong together (target 1), and by how much the cosine of others (target -1)
-    exceeds `margin`.
+    """Return the cosine embedding loss: `1 - cos` of similar pairs (target 1), and `max(0, cos - margin)` of others
+    (target -1).
 
     Args:
         input1, input2 (Tensor): of shape (N, D) or (D).
@@ -244,7 +243,7 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return by how much less than `margin` the anchor is nearer to the positive than to the negative.
+    """Return the triplet margin loss, `max(0, d(anchor, positive) - d(anchor, negative) + margin)`.
 
     Args:
         anchor, positive, negative (Tensor): of shape (N, D) or (D).

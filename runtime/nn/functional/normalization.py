@@ -19,7 +19,8 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Scale each channel of each element of the batch to mean zero and variance one, then by `weight`, and add `bias`.
+    """Apply instance normalization: scale each channel of each element of the batch to mean zero and variance one, then
+    by `weight`, and add `bias`.
 
     Args:
         input (Tensor): of shape (N, C, *).
@@ -59,7 +60,8 @@ def instance_norm(
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
-    """Divide by a power of the mean of squares over `size` neighbouring channels (Krizhevsky and others, 2012).
+    """Apply local response normalization: divide by a power of the mean of squares over `size` neighbouring channels
+    (Krizhevsky and others, 2012).
 
     Args:
         input (Tensor): of shape (N, C, *).

@@ -36,7 +36,7 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         values: Tensor = computed(autocast, chosen, *arguments)[0]
         return values
 
-    max_pool.__doc__ = f"""Largest elements of windows; with `return_indices` also where each stands.
+    max_pool.__doc__ = f"""Return the maxima of windows (max pooling); with `return_indices` also their indices.
 
     The arguments, the shape and the errors are those of `max_pool{dims}d_with_indices`; `stride` is by default the
     kernel.
@@ -54,9 +54,10 @@ def _adaptive_max_pool(dims: int) -> Callable[..., Any]:
         values, indices = chosen(input, output_size)
         return (values, indices) if return_indices else values
 
-    adaptive_max_pool.__doc__ = f"""Largest elements of `output_size` parts; with `return_indices` also where each is.
+    adaptive_max_pool.__doc__ = f"""Return the maxima of `output_size` parts (adaptive max pooling).
 
-    The arguments, the shape and the errors are those of `adaptive_max_pool{dims}d_with_indices`.
+    With `return_indices` the result has their indices, too. The arguments, the shape and the errors are those of
+    `adaptive_max_pool{dims}d_with_indices`.
     """
     adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = f"adaptive_max_pool{dims}d"
     return adaptive_max_pool
@@ -77,7 +78,7 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
         result: Tensor = (means.sign() * means.abs().relu() * count).pow(1.0 / norm_type)
         return result
 
-    lp_pool.__doc__ = f"""Sums of the `norm_type`-th powers of windows, and their `norm_type`-th root.
+    lp_pool.__doc__ = f"""Return the `norm_type`-norms of windows (power-average pooling).
 
     Shape, dtype and errors are those of `avg_pool{dims}d`; `stride` is by default the kernel.
     """

@@ -16,7 +16,7 @@ __all__ = ["affine_grid", "channel_shuffle", "native_channel_shuffle", "pixel_sh
 
 @keeps_memory_format(1)
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Make of each `r * r` channels one of `r` times the height and width, by `upscale_factor` r.
+    """Return the tensor with each `r * r` channels as one of `r` times the height and width, by `upscale_factor` r.
 
     Args:
         input (Tensor): of shape (*, C * r * r, H, W).
@@ -49,7 +49,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 @keeps_memory_format(1)
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Undo `pixel_shuffle`.
+    """Return the inverse of `pixel_shuffle`.
 
     Args:
         input (Tensor): of shape (*, C, H * r, W * r).
@@ -84,7 +84,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 @keeps_memory_format(1)
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Take channels from each of `groups` groups in turn.
+    """Return the tensor with channels from each of `groups` groups in turn.
 
     Args:
         input (Tensor): of shape (N, C, *).
@@ -126,7 +126,7 @@ native_channel_shuffle = channel_shuffle
 
 
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
-    """Return the positions from which `grid_sample` reads what affine maps take to each position of a grid.
+    """Return the grid of positions for `grid_sample` that affine maps make of a regular grid.
 
     Args:
         theta (Tensor): the maps, of shape (N, 2, 3) or (N, 3, 4).

@@ -15,7 +15,7 @@ __all__ = ["bilinear", "embedding_bag"]
 
 @autocasts("as_is")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """Return `input1 @ weight[k] @ input2` for each k, plus `bias`.
+    """Return the bilinear map `input1 @ weight[k] @ input2` for each k, plus `bias`.
 
     Args:
         input1 (Tensor): of shape (*, I).
@@ -68,7 +68,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Any:
-    """Return the sums, means or maxima of the rows of a table that bags of indices name.
+    """Return the sums, means or maxima of the rows of an embedding table that bags of indices select.
 
     Args:
         input (Tensor): indices, of shape (B, N), each row a bag, or (N).

@@ -44,7 +44,7 @@ __all__ = [
 
 
 class Threshold(Call, call="threshold"):
-    """Replaces elements that do not exceed `threshold` by `value`. Shape and dtype stay."""
+    """Threshold: elements that do not exceed `threshold` become `value`. Shape and dtype stay."""
 
     threshold: float
     value: float
@@ -52,13 +52,14 @@ class Threshold(Call, call="threshold"):
 
 
 class ReLU(Call, call="relu"):
-    """Replaces negative elements by zero. Shape and dtype stay."""
+    """Rectified linear unit, `max(0, x)`. Shape and dtype stay."""
 
     inplace: bool = False
 
 
 class RReLU(Call, call="rrelu", trains=True):
-    """Multiplies negative elements by random slopes between `lower` and `upper` in training, else by their mean."""
+    """Randomized leaky ReLU: negative elements times random slopes between `lower` and `upper` in training, else times
+    their mean."""
 
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
@@ -66,7 +67,8 @@ class RReLU(Call, call="rrelu", trains=True):
 
 
 class Hardtanh(Call, call="hardtanh"):
-    """Limits elements to the range from `min_val` to `max_val`. Raises ValueError unless the first is smaller."""
+    """Hard tanh: elements limited to the range from `min_val` to `max_val`. Raises ValueError unless the first is
+    smaller."""
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -79,7 +81,7 @@ class Hardtanh(Call, call="hardtanh"):
 
 
 class ReLU6(Hardtanh):
-    """Limits elements to the range from 0 to 6."""
+    """ReLU limited to 6: `min(max(0, x), 6)`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -89,121 +91,122 @@ class ReLU6(Hardtanh):
 
 
 class Sigmoid(Call, call="sigmoid"):
-    """The logistic function, `1 / (1 + exp(-x))`."""
+    """Logistic sigmoid, `1 / (1 + exp(-x))`."""
 
 
 class Hardsigmoid(Call, call="hardsigmoid", shown=""):
-    """A piecewise linear version of the logistic function."""
+    """Hard sigmoid, a piecewise linear approximation: `min(max(0, x / 6 + 1 / 2), 1)`."""
 
     inplace: bool = False
 
 
 class Tanh(Call, call="tanh"):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent."""
 
 
 class SiLU(Call, call="silu"):
-    """Multiplies elements by their logistic function."""
+    """Sigmoid linear unit (swish), `x * sigmoid(x)`."""
 
     inplace: bool = False
 
 
 class Mish(Call, call="mish"):
-    """Multiplies elements by `tanh(log(1 + exp(x)))`."""
+    """Mish, `x * tanh(softplus(x))`."""
 
     inplace: bool = False
 
 
 class Hardswish(Call, call="hardswish", shown=""):
-    """Multiplies elements by their hardsigmoid."""
+    """Hard swish, `x * hardsigmoid(x)`."""
 
     inplace: bool = False
 
 
 class ELU(Call, call="elu"):
-    """Replaces negative elements by `alpha * (exp(x) - 1)`."""
+    """Exponential linear unit: negative elements become `alpha * (exp(x) - 1)`."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class CELU(Call, call="celu"):
-    """Replaces negative elements by `alpha * (exp(x / alpha) - 1)`."""
+    """Continuously differentiable ELU: negative elements become `alpha * (exp(x / alpha) - 1)`."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class SELU(Call, call="selu"):
-    """Elu with the constants that keep mean and variance of normally distributed elements."""
+    """Scaled ELU, with the constants that keep mean and variance of normally distributed elements."""
 
     inplace: bool = False
 
 
 class GLU(Call, call="glu"):
-    """One half of the positions along `dim` times the logistic function of the other half."""
+    """Gated linear unit: one half of the positions along `dim` times the sigmoid of the other half."""
 
     dim: int = -1
 
 
 class GELU(Call, call="gelu", shown="approximate={approximate!r}"):
-    """Multiplies elements by the normal distribution's cumulative function, or with `tanh` by an approximation."""
+    """Gaussian error linear unit, `x * Phi(x)` with the distribution function of the normal distribution, or with
+    `tanh` an approximation of it."""
 
     approximate: str = "none"
 
 
 class Hardshrink(Call, call="hardshrink", shown="{lambd}"):
-    """Replaces elements between `-lambd` and `lambd` by zero."""
+    """Hard shrinkage: elements between `-lambd` and `lambd` become zero."""
 
     lambd: float = 0.5
 
 
 class LeakyReLU(Call, call="leaky_relu"):
-    """Multiplies negative elements by `negative_slope`."""
+    """Leaky ReLU: negative elements times `negative_slope`."""
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
 class LogSigmoid(Call, call="logsigmoid"):
-    """The logarithm of the logistic function."""
+    """Logarithm of the sigmoid."""
 
 
 class Softplus(Call, call="softplus"):
-    """`log(1 + exp(beta * x)) / beta`; the identity where `beta * x` exceeds `threshold`."""
+    """Softplus, `log(1 + exp(beta * x)) / beta`; the identity where `beta * x` exceeds `threshold`."""
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
 class Softshrink(Call, call="softshrink", shown="{lambd}"):
-    """Moves elements towards zero by `lambd`, at most up to zero."""
+    """Soft shrinkage: elements move towards zero by `lambd`, at most up to zero."""
 
     lambd: float = 0.5
 
 
 class Softsign(Call, call="softsign"):
-    """`x / (1 + abs(x))`."""
+    """Softsign, `x / (1 + abs(x))`."""
 
 
 class Tanhshrink(Call, call="tanhshrink"):
-    """`x - tanh(x)`."""
+    """Tanh shrinkage, `x - tanh(x)`."""
 
 
 class Softmin(Call, call="softmin"):
-    """Softmax of the elements with the opposite sign, along `dim`."""
+    """Softmin: softmax of `-x`, along `dim`."""
 
     dim: int | None = None
 
 
 class Softmax(Call, call="softmax"):
-    """Exponentials, scaled to sum to one along `dim`."""
+    """Softmax, `exp(x) / sum(exp(x))`, along `dim`."""
 
     dim: int | None = None
 
 
 class LogSoftmax(Call, call="log_softmax"):
-    """Logarithms of softmax, without overflow."""
+    """Logarithm of softmax along `dim`, without overflow."""
 
     dim: int | None = None
 
@@ -219,7 +222,7 @@ class Softmax2d(Module):
 
 
 class PReLU(Module):
-    """Multiplies negative elements by slopes that are learned.
+    """Parametric ReLU: negative elements times slopes that are learned.
 
     Args:
         num_parameters (int): 1, or the number of channels, the second dimension.

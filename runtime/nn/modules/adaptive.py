@@ -19,8 +19,8 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Logarithms of softmax over classes sorted by frequency (Grave and others, 2016): the first ones have a logit
-    each, others stand in clusters whose maps are the smaller the rarer the classes are.
+    """Adaptive softmax over classes sorted by frequency (Grave and others, 2016), for the logarithms of probabilities:
+    the first classes have a logit each, others stand in clusters whose maps are the smaller the rarer the classes are.
 
     Args:
         in_features (int): the last size of inputs.

@@ -14,7 +14,7 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
-    """Attention with several heads (Vaswani and others, Attention Is All You Need, 2017).
+    """Multi-head attention (Vaswani and others, Attention Is All You Need, 2017).
 
     Args:
         embed_dim (int): E, the size of queries and results.

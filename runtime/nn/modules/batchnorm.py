@@ -169,7 +169,7 @@ class _InstanceNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm of inputs with at least two dimensions. There is one process, so nothing is synchronized."""
+    """Batch normalization of inputs with at least two dimensions. There is one process, so nothing is synchronized."""
 
     def __init__(
         self,
@@ -261,7 +261,8 @@ def _family(base: type, kind: str, what: str) -> list[type]:
             ndims = (dimensions + 1, dimensions + 2)
             shapes = shapes.rpartition(" or ")[2] + " or " + shapes.rpartition(" or ")[2].replace("N, ", "")
         mean = "; None: the running ones are the means over all" if kind == "Batch" else ""
-        doc = f"Scales channels by the mean and variance {what}, of inputs {shapes}.\n" + _ARGUMENTS.format(mean=mean)
+        doc = f"{kind} normalization of inputs {shapes}: channels are scaled by the mean and variance {what}.\n"
+        doc += _ARGUMENTS.format(mean=mean)
         names: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "_ow_ndims": ndims}
         usual: Any = type(f"{kind}Norm{dimensions}d", (base,), names)
         names = {"__doc__": f"{usual.__name__} whose C is that of its first input.", "__module__": __name__}

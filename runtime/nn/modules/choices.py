@@ -31,19 +31,19 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Puts what MaxPool1d chose back to where it was, among zeros."""
+    """Partial inverse of MaxPool1d: its values at their indices, among zeros."""
 
     _ow_dims = 1
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Puts what MaxPool2d chose back to where it was, among zeros."""
+    """Partial inverse of MaxPool2d: its values at their indices, among zeros."""
 
     _ow_dims = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Puts what MaxPool3d chose back to where it was, among zeros."""
+    """Partial inverse of MaxPool3d: its values at their indices, among zeros."""
 
     _ow_dims = 3
 
@@ -84,13 +84,13 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """Largest elements of windows whose distances are drawn, so that there are `output_size` of them, or `output_ratio`
-    times as many as elements, of inputs (N, C, H, W) or (C, H, W)."""
+    """Fractional max pooling: windows whose distances are drawn, so that there are `output_size` of them, or
+    `output_ratio` times as many as elements, of inputs (N, C, H, W) or (C, H, W)."""
 
     _ow_dims = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """FractionalMaxPool2d for inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Fractional max pooling, as FractionalMaxPool2d, of inputs (N, C, D, H, W) or (C, D, H, W)."""
 
     _ow_dims = 3

@@ -10,7 +10,7 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Call, call="pairwise_distance", shown=""):
-    """The p-norm of differences of the last dimension, with `eps` added to each."""
+    """Pairwise distance: the p-norm of differences over the last dimension, with `eps` added to each."""
 
     p: float = 2.0
     eps: float = 1e-6
@@ -22,7 +22,7 @@ class PairwiseDistance(Call, call="pairwise_distance", shown=""):
 
 
 class CosineSimilarity(Call, call="cosine_similarity", shown=""):
-    """The cosine of the angle between vectors along `dim`; `eps` is the least length."""
+    """Cosine similarity of vectors along `dim`; `eps` is the least length."""
 
     dim: int = 1
     eps: float = 1e-8

@@ -23,7 +23,8 @@ class _Dropout(Call):
 
 
 class Dropout(_Dropout, call="dropout", trains=True, shown=_SHOWN):
-    """Sets elements to zero with probability `p` in training, and multiplies the others by `1 / (1 - p)`."""
+    """Dropout: elements become zero with probability `p` in training, and the others are multiplied by `1 / (1 -
+    p)`."""
 
     p: float = 0.5
     inplace: bool = False
@@ -51,14 +52,14 @@ class Dropout3d(_Dropout, call="dropout3d", trains=True, shown=_SHOWN):
 
 
 class AlphaDropout(_Dropout, call="alpha_dropout", trains=True, shown=_SHOWN):
-    """Dropout for networks with selu, which keeps mean and variance."""
+    """Alpha dropout for networks with SELU, which keeps mean and variance."""
 
     p: float = 0.5
     inplace: bool = False
 
 
 class FeatureAlphaDropout(_Dropout, call="feature_alpha_dropout", trains=True, shown=_SHOWN):
-    """AlphaDropout of whole channels."""
+    """Alpha dropout of whole channels."""
 
     p: float = 0.5
     inplace: bool = False

@@ -16,7 +16,7 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
-    """Returns its input. Arguments are accepted and not used."""
+    """Identity: returns its input. Arguments are accepted and not used."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """`x @ weight.T + bias`, of inputs (*, in_features).
+    """Linear layer, `x @ weight.T + bias`, of inputs (*, in_features).
 
     Args:
         in_features (int): the last size of inputs.
@@ -73,7 +73,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """`x1 @ weight[k] @ x2 + bias[k]`, of inputs (*, in1_features) and (*, in2_features).
+    """Bilinear layer, `x1 @ weight[k] @ x2 + bias[k]`, of inputs (*, in1_features) and (*, in2_features).
 
     Args:
         in1_features, in2_features (int): the last sizes of inputs.

@@ -15,7 +15,7 @@ __all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
 
 
 class LinearCrossEntropyLoss(Module):
-    """The cross entropy of a linear map of the input, of which `linear` is a part.
+    """Cross entropy of a linear layer of the input, which is the part `linear`.
 
     Args:
         in_features (int): the last size of inputs.

@@ -63,7 +63,7 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(Loss, call="l1_loss"):
-    """Absolute differences."""
+    """Mean absolute error: `abs(input - target)`."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -71,7 +71,7 @@ class L1Loss(Loss, call="l1_loss"):
 
 
 class MSELoss(Loss, call="mse_loss"):
-    """Squares of differences."""
+    """Mean squared error: `(input - target) ** 2`."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -79,7 +79,8 @@ class MSELoss(Loss, call="mse_loss"):
 
 
 class SmoothL1Loss(Loss, call="smooth_l1_loss"):
-    """Squares of differences below `beta`, divided by twice it, and absolute differences from there on."""
+    """Smooth L1 loss: `d ** 2 / (2 * beta)` for absolute differences `d` below `beta`, and `d - beta / 2` from there
+    on."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -88,14 +89,15 @@ class SmoothL1Loss(Loss, call="smooth_l1_loss"):
 
 
 class HuberLoss(Loss, call="huber_loss"):
-    """Half the squares of differences below `delta`, and `delta` times the absolute differences from there on."""
+    """Huber loss: `d ** 2 / 2` for absolute differences `d` below `delta`, and `delta * (d - delta / 2)` from there
+    on."""
 
     reduction: str = "mean"
     delta: float = 1.0
 
 
 class NLLLoss(Loss, call="nll_loss"):
-    """The negative logarithm of the likelihood of classes, by logarithms of probabilities of shape (N, C, *)."""
+    """Negative log likelihood of classes, by logarithms of probabilities of shape (N, C, *)."""
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -109,7 +111,7 @@ class NLLLoss2d(NLLLoss):
 
 
 class CrossEntropyLoss(Loss, call="cross_entropy"):
-    """Cross entropy of the softmax over the second dimension, and classes or their probabilities."""
+    """Cross entropy of logits, whose softmax is over the second dimension, and classes or their probabilities."""
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -120,7 +122,7 @@ class CrossEntropyLoss(Loss, call="cross_entropy"):
 
 
 class BCELoss(Loss, call="binary_cross_entropy"):
-    """Cross entropy of probabilities and targets between 0 and 1."""
+    """Binary cross entropy of probabilities and targets between 0 and 1."""
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -129,7 +131,7 @@ class BCELoss(Loss, call="binary_cross_entropy"):
 
 
 class BCEWithLogitsLoss(Loss, call="binary_cross_entropy_with_logits"):
-    """Cross entropy of the logistic function of the input and targets between 0 and 1, without overflow."""
+    """Binary cross entropy of logits and targets between 0 and 1, without overflow."""
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -139,7 +141,7 @@ class BCEWithLogitsLoss(Loss, call="binary_cross_entropy_with_logits"):
 
 
 class KLDivLoss(Loss, call="kl_div"):
-    """The divergence of Kullback and Leibler of logarithms of probabilities from targets."""
+    """Kullback-Leibler divergence of logarithms of probabilities from targets."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -148,7 +150,7 @@ class KLDivLoss(Loss, call="kl_div"):
 
 
 class PoissonNLLLoss(Loss, call="poisson_nll_loss"):
-    """The negative logarithm of the likelihood of counts."""
+    """Negative log likelihood of counts under Poisson distributions."""
 
     log_input: bool = True
     full: bool = False
@@ -159,7 +161,7 @@ class PoissonNLLLoss(Loss, call="poisson_nll_loss"):
 
 
 class GaussianNLLLoss(Loss, call="gaussian_nll_loss", keyword_only=True):
-    """The negative logarithm of the likelihood of normally distributed targets: called with input, target, variance."""
+    """Negative log likelihood under normal distributions: called with input, target, variance."""
 
     full: bool = False
     eps: float = 1e-6
@@ -167,7 +169,7 @@ class GaussianNLLLoss(Loss, call="gaussian_nll_loss", keyword_only=True):
 
 
 class HingeEmbeddingLoss(Loss, call="hinge_embedding_loss"):
-    """Distances where the target is 1, and what they lack of `margin` where it is -1."""
+    """Hinge embedding loss: the distance `x` where the target is 1, and `max(0, margin - x)` where it is -1."""
 
     margin: float = 1.0
     size_average: bool | None = None
@@ -176,7 +178,7 @@ class HingeEmbeddingLoss(Loss, call="hinge_embedding_loss"):
 
 
 class SoftMarginLoss(Loss, call="soft_margin_loss"):
-    """`log(1 + exp(-target * x))`, for targets 1 and -1."""
+    """Soft margin loss, `log(1 + exp(-target * x))`, for targets 1 and -1."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -184,7 +186,7 @@ class SoftMarginLoss(Loss, call="soft_margin_loss"):
 
 
 class CosineEmbeddingLoss(Loss, call="cosine_embedding_loss"):
-    """`1 - cos` where the target is 1, and by how much the cosine exceeds `margin` where it is -1."""
+    """Cosine embedding loss: `1 - cos` where the target is 1, and `max(0, cos - margin)` where it is -1."""
 
     margin: float = 0.0
     size_average: bool | None = None
@@ -202,8 +204,8 @@ class MarginRankingLoss(Loss, call="margin_ranking_loss"):
 
 
 class MultiMarginLoss(Loss, call="multi_margin_loss"):
-    """Multi-class margin loss: the sum over other classes of how far the target's score falls short of theirs plus
-    `margin`."""
+    """Multi-class margin loss: the sum over other classes `j` of `max(0, margin - x[target] + x[j]) ** p`, divided by
+    the number of classes."""
 
     p: int = 1
     margin: float = 1.0
@@ -223,8 +225,8 @@ class MultiMarginLoss(Loss, call="multi_margin_loss"):
 
 
 class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
-    """Multi-label margin loss: the sum of how far the scores of labels fall short of those of other classes plus
-    one."""
+    """Multi-label margin loss: the sum over labels `y` and other classes `j` of `max(0, 1 - x[y] + x[j])`, divided by
+    the number of classes."""
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -232,7 +234,7 @@ class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
 
 
 class MultiLabelSoftMarginLoss(Loss, call="multilabel_soft_margin_loss"):
-    """The mean over classes of the cross entropy of each label."""
+    """Multi-label soft margin loss: the mean over classes of the binary cross entropy of each label."""
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -272,9 +274,8 @@ class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_los
 
 
 class CTCLoss(Loss, call="ctc_loss"):
-    """The negative logarithm of the probability of all alignments of labels with a sequence: called with logarithms of
-    probabilities, labels, and the lengths of both.
-    """
+    """Connectionist temporal classification loss, the negative log likelihood of labels over all alignments with a
+    sequence: called with logarithms of probabilities, labels, and the lengths of both."""
 
     blank: int = 0
     reduction: str = "mean"

@@ -35,7 +35,7 @@ def _shape(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(_Affine):
-    """Scales the last dimensions to mean zero and variance one, then by a weight, and adds a bias.
+    """Layer normalization: the last dimensions get mean zero and variance one, then a weight and a bias.
 
     Args:
         normalized_shape (int or list of int): the last sizes of inputs.
@@ -72,7 +72,8 @@ class LayerNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """Divides the last dimensions by the root of the mean of their squares, and multiplies by a weight.
+    """Root mean square normalization: the last dimensions are divided by the root of the mean of their squares, and
+    multiplied by a weight.
 
     Args:
         normalized_shape (int or list of int): the last sizes of inputs.
@@ -105,7 +106,7 @@ class RMSNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Scales groups of channels to mean zero and variance one, then channels by a weight, and adds a bias.
+    """Group normalization: groups of channels get mean zero and variance one, then channels a weight and a bias.
 
     Args:
         num_groups (int): divides the number of channels.
@@ -149,7 +150,7 @@ class GroupNorm(_Affine):
 
 
 class LocalResponseNorm(Call, call="local_response_norm", shown="{size}, alpha={alpha}, beta={beta}, k={k}"):
-    """Divides by a power of the mean of squares over `size` neighbouring channels."""
+    """Local response normalization: division by a power of the mean of squares over `size` neighbouring channels."""
 
     size: int
     alpha: float = 1e-4

@@ -37,7 +37,7 @@ class _MaxPool(_Pool):
 
 
 class MaxPool1d(_MaxPool, call="max_pool1d", shown=_MAX):
-    """Largest elements of windows, of inputs (N, C, L) or (C, L); with `return_indices` also where they stand."""
+    """Max pooling of inputs (N, C, L) or (C, L); with `return_indices` also the indices of the maxima."""
 
     kernel_size: Any
     stride: Any = None
@@ -48,7 +48,7 @@ class MaxPool1d(_MaxPool, call="max_pool1d", shown=_MAX):
 
 
 class MaxPool2d(_MaxPool, call="max_pool2d", shown=_MAX):
-    """Largest elements of windows, of inputs (N, C, H, W) or (C, H, W)."""
+    """Max pooling of inputs (N, C, H, W) or (C, H, W); with `return_indices` also the indices of the maxima."""
 
     kernel_size: Any
     stride: Any = None
@@ -59,7 +59,7 @@ class MaxPool2d(_MaxPool, call="max_pool2d", shown=_MAX):
 
 
 class MaxPool3d(_MaxPool, call="max_pool3d", shown=_MAX):
-    """Largest elements of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Max pooling of inputs (N, C, D, H, W) or (C, D, H, W); with `return_indices` also the indices of the maxima."""
 
     kernel_size: Any
     stride: Any = None
@@ -70,7 +70,7 @@ class MaxPool3d(_MaxPool, call="max_pool3d", shown=_MAX):
 
 
 class AvgPool1d(_Pool, call="avg_pool1d", shown=_AVERAGE):
-    """Means of windows, of inputs (N, C, L) or (C, L)."""
+    """Average pooling of inputs (N, C, L) or (C, L)."""
 
     kernel_size: Any
     stride: Any = None
@@ -85,7 +85,7 @@ class AvgPool1d(_Pool, call="avg_pool1d", shown=_AVERAGE):
 
 
 class AvgPool2d(_Pool, call="avg_pool2d", shown=_AVERAGE):
-    """Means of windows, of inputs (N, C, H, W) or (C, H, W); sums divided by `divisor_override`, if it is given."""
+    """Average pooling of inputs (N, C, H, W) or (C, H, W); sums divided by `divisor_override`, if it is given."""
 
     kernel_size: Any
     stride: Any = None
@@ -96,7 +96,7 @@ class AvgPool2d(_Pool, call="avg_pool2d", shown=_AVERAGE):
 
 
 class AvgPool3d(_Pool, call="avg_pool3d", shown=_AVERAGE):
-    """Means of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Average pooling of inputs (N, C, D, H, W) or (C, D, H, W); sums divided by `divisor_override`, if it is given."""
 
     kernel_size: Any
     stride: Any = None
@@ -107,7 +107,7 @@ class AvgPool3d(_Pool, call="avg_pool3d", shown=_AVERAGE):
 
 
 class LPPool1d(Call, call="lp_pool1d"):
-    """Roots of sums of powers of windows, of inputs (N, C, L) or (C, L)."""
+    """Power-average pooling, the `norm_type`-norm of windows, of inputs (N, C, L) or (C, L)."""
 
     norm_type: float
     kernel_size: Any
@@ -116,7 +116,7 @@ class LPPool1d(Call, call="lp_pool1d"):
 
 
 class LPPool2d(Call, call="lp_pool2d"):
-    """Roots of sums of powers of windows, of inputs (N, C, H, W) or (C, H, W)."""
+    """Power-average pooling, the `norm_type`-norm of windows, of inputs (N, C, H, W) or (C, H, W)."""
 
     norm_type: float
     kernel_size: Any
@@ -125,7 +125,7 @@ class LPPool2d(Call, call="lp_pool2d"):
 
 
 class LPPool3d(Call, call="lp_pool3d"):
-    """Roots of sums of powers of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Power-average pooling, the `norm_type`-norm of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
 
     norm_type: float
     kernel_size: Any
@@ -134,46 +134,46 @@ class LPPool3d(Call, call="lp_pool3d"):
 
 
 class AdaptiveAvgPool1d(Call, call="adaptive_avg_pool1d"):
-    """Means of `output_size` parts, of inputs (N, C, L) or (C, L)."""
+    """Adaptive average pooling to `output_size`, of inputs (N, C, L) or (C, L)."""
 
     output_size: Any
 
 
 class AdaptiveAvgPool2d(Call, call="adaptive_avg_pool2d"):
-    """Means of `output_size` parts, of inputs (N, C, H, W) or (C, H, W)."""
+    """Adaptive average pooling to `output_size`, of inputs (N, C, H, W) or (C, H, W)."""
 
     output_size: Any
 
 
 class AdaptiveAvgPool3d(Call, call="adaptive_avg_pool3d"):
-    """Means of `output_size` parts, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Adaptive average pooling to `output_size`, of inputs (N, C, D, H, W) or (C, D, H, W)."""
 
     output_size: Any
 
 
 class AdaptiveMaxPool1d(Call, call="adaptive_max_pool1d", shown="output_size={output_size}"):
-    """Largest elements of `output_size` parts, of inputs (N, C, L) or (C, L)."""
+    """Adaptive max pooling to `output_size`, of inputs (N, C, L) or (C, L)."""
 
     output_size: Any
     return_indices: bool = False
 
 
 class AdaptiveMaxPool2d(Call, call="adaptive_max_pool2d", shown="output_size={output_size}"):
-    """Largest elements of `output_size` parts, of inputs (N, C, H, W) or (C, H, W)."""
+    """Adaptive max pooling to `output_size`, of inputs (N, C, H, W) or (C, H, W)."""
 
     output_size: Any
     return_indices: bool = False
 
 
 class AdaptiveMaxPool3d(Call, call="adaptive_max_pool3d", shown="output_size={output_size}"):
-    """Largest elements of `output_size` parts, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Adaptive max pooling to `output_size`, of inputs (N, C, D, H, W) or (C, D, H, W)."""
 
     output_size: Any
     return_indices: bool = False
 
 
 class Unfold(Call, call="unfold", shown=_WINDOWS):
-    """The elements of windows of images as columns."""
+    """Sliding windows of images, as columns (im2col)."""
 
     kernel_size: Any
     dilation: Any = 1
@@ -182,7 +182,7 @@ class Unfold(Call, call="unfold", shown=_WINDOWS):
 
 
 class Fold(Call, call="fold", shown="output_size={output_size}, " + _WINDOWS):
-    """Sums of windows at their places in images of the sizes `output_size`."""
+    """Sums of overlapping windows in images of the sizes `output_size` (col2im)."""
 
     output_size: Any
     kernel_size: Any

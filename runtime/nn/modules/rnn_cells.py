@@ -74,7 +74,7 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """`tanh(W_ih x + b_ih + W_hh h + b_hh)`, or relu of it.
+    """Cell of an Elman network, `tanh(W_ih x + b_ih + W_hh h + b_hh)`, or with `relu`.
 
     Args:
         input_size (int): the last size of inputs, (N, input_size) or (input_size).
@@ -105,7 +105,8 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of LSTM. The arguments are those of RNNCell; the state is a pair of tensors."""
+    """Cell of long short-term memory, one step of LSTM. The arguments are those of RNNCell; the state is a pair of
+    tensors."""
 
     _ow_mode = "LSTM"
 
@@ -120,7 +121,7 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of GRU. The arguments are those of RNNCell."""
+    """Cell of gated recurrent units, one step of GRU. The arguments are those of RNNCell."""
 
     _ow_mode = "GRU"
 

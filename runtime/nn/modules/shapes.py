@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Flatten(Module):
-    """Makes one dimension of those from `start_dim` to `end_dim`."""
+    """Flattening of the dimensions from `start_dim` to `end_dim` into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes several dimensions of one.
+    """Expansion of one dimension to several.
 
     Args:
         dim (int or str): the dimension, or its name.
@@ -87,19 +87,19 @@ class Unflatten(Module):
 
 
 class PixelShuffle(Call, call="pixel_shuffle"):
-    """Makes of each `r * r` channels one of `r` times the height and width, by `upscale_factor` r."""
+    """Pixel shuffle: each `r * r` channels become one of `r` times the height and width, by `upscale_factor` r."""
 
     upscale_factor: int
 
 
 class PixelUnshuffle(Call, call="pixel_unshuffle"):
-    """Undoes PixelShuffle."""
+    """Inverse of PixelShuffle."""
 
     downscale_factor: int
 
 
 class ChannelShuffle(Call, call="channel_shuffle"):
-    """Takes channels from each of `groups` groups in turn."""
+    """Channel shuffle: channels are taken from each of `groups` groups in turn."""
 
     groups: int
 

@@ -51,7 +51,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """The vectors that indices name in a table.
+    """Embedding table: the vectors that indices select.
 
     Args:
         num_embeddings (int): rows of the table.
@@ -114,7 +114,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sums, means or maxima of the vectors that bags of indices name in a table.
+    """Embedding bags: the sums, means or maxima of the vectors that bags of indices select in a table.
 
     Args:
         num_embeddings (int): rows of the table.

@@ -40,7 +40,7 @@ def _is_causal(mask: Any, given: bool | None, size: int | None) -> bool:
 
 
 class TransformerEncoder(Module):
-    """Several layers, one after the other.
+    """Transformer encoder: several layers, one after the other.
 
     Args:
         encoder_layer (TransformerEncoderLayer): is copied for each.
@@ -73,7 +73,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Several layers, one after the other.
+    """Transformer decoder: several layers, one after the other.
 
     Args:
         decoder_layer (TransformerDecoderLayer): is copied for each.
@@ -119,7 +119,7 @@ def _length(x: Any, layers: Any) -> int:
 
 
 class Transformer(Module):
-    """An encoder and a decoder.
+    """Transformer: an encoder and a decoder.
 
     Args:
         d_model (int): E, the size of inputs and results.

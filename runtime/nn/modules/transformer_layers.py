@@ -78,7 +78,7 @@ class _Block(Module):
 
 
 class TransformerEncoderLayer(_Block):
-    """Attention to the input itself, and a feed-forward network.
+    """Layer of a transformer encoder: self-attention and a feed-forward network.
 
     Args:
         d_model (int): E, the size of inputs and results.
@@ -105,9 +105,8 @@ class TransformerEncoderLayer(_Block):
 
 
 class TransformerDecoderLayer(_Block):
-    """Attention to the target itself, to the output of an encoder, and a feed-forward network. The arguments are those
-    of TransformerEncoderLayer.
-    """
+    """Layer of a transformer decoder: self-attention, attention to the output of an encoder, and a feed-forward
+    network. The arguments are those of TransformerEncoderLayer."""
 
     _ow_attentions = ("self_attn", "multihead_attn")
 

@@ -10,7 +10,7 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Call, call="interpolate"):
-    """Signals, images or volumes (N, C, *) of another `size`, or of their size times `scale_factor`."""
+    """Resampling of signals, images or volumes (N, C, *) to another `size`, or to their size times `scale_factor`."""
 
     size: Any = None
     scale_factor: Any = None
@@ -32,14 +32,14 @@ class Upsample(Call, call="interpolate"):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images (N, C, H, W) of another size, each pixel of which is one of the input's."""
+    """Resampling of images (N, C, H, W) by nearest neighbours."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images (N, C, H, W) of another size, between pixels, with corners in their places."""
+    """Resampling of images (N, C, H, W) by bilinear interpolation, with corners in their places."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
