@@ -46,8 +46,8 @@ class Stage:
 def stages(body: Compute, differentiated: bool, refused: frozenset[Atom], taken: Iterable[str]) -> tuple[Stage, ...]:
     """The stages of a body that has names of `let`, each after those that it reads; none where it is computed at once.
 
-    `differentiated`: has it gradients by rule? `refused` are reductions that cannot be tensors. No tensor has a name
-    that is `taken`.
+    `differentiated`: whether it has gradients by rule. `refused` are reductions that cannot be tensors. No tensor has
+    a name that is `taken`.
     """
     held = _Search(body, differentiated, refused).found
     return tuple(_Split(body, held, taken).stages()) if held else ()
@@ -143,7 +143,7 @@ class _Search:
             return True
 
     def _skips(self, atom: Atom) -> bool:
-        """Would an element outside leave out the term of a reduction around it?"""
+        """Return True if an element outside leaves out the term of a reduction around it."""
         reads = (each for tree in atom.expressions for each in names(tree) & self.body.atoms.keys())
         found = (self.body.atoms[each] for each in reads)
         return isinstance(atom, Named) and any(
