@@ -93,7 +93,7 @@ def associative_scan(
         combine_fn: of two trees like `xs`, of elementwise operators; returns one.
         xs: a tensor, or nested tuples, lists and dictionaries of tensors of one size along `dim`.
         dim: the dimension.
-        reverse: from the last element on?
+        reverse: whether to go from the last element on.
         combine_mode: `pointwise` or `generic`, without effect.
 
     Raises:

@@ -20,7 +20,7 @@ def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) ->
 
     Args:
         shape: the sizes.
-        row_major: are matrices, the last two dimensions, stored by rows? Else by columns.
+        row_major: whether matrices, the last two dimensions, are stored by rows, or else by columns.
     """
     strides = [math.prod(max(size, 1) for size in shape[place + 1 :]) for place in range(len(shape))]
     if not row_major and len(shape) >= 2:

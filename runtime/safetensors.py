@@ -299,7 +299,7 @@ def load_model(
     """Give a module the state in a file. Return the names that the file lacks, and those that the module does not have.
 
     Args:
-        strict (bool): is it an error if there are such names?
+        strict (bool): whether it is an error if there are such names.
 
     Raises:
         RuntimeError: shapes differ, or, if `strict`, names.

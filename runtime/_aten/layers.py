@@ -21,8 +21,8 @@ def embedding(
 
     Args:
         padding_idx (int): the row whose gradient is zero; -1 for none.
-        scale_grad_by_freq (bool): are gradients divided by the number of times that a row is used?
-        sparse (bool): are they sparse?
+        scale_grad_by_freq (bool): whether gradients are divided by the number of times that a row is used.
+        sparse (bool): whether they are sparse.
 
     Raises:
         RuntimeError: `weight` is no matrix.

@@ -32,7 +32,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     excepted, whose last bits may depend on that number.
 
     Args:
-        mode (bool): are they asked for?
+        mode (bool): whether they are asked for.
         warn_only (bool): what `is_deterministic_algorithms_warn_only_enabled` returns from now on.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`opcheck`: does an operator do what its schema, its fake and its gradients say?"""
+"""`opcheck`: tests that an operator does what its schema, its fake and its gradients say."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     Args:
         A: shape (*, m, n), floating or complex; a sparse matrix has shape (m, n).
         q (int or None): how many there are, the least of 6, m and n for None.
-        center (bool): is the mean of the rows subtracted?
+        center (bool): whether the mean of the rows is subtracted.
         niter (int): how often products refine the result.
 
     Returns shapes (*, m, q), (*, q) and (*, n, q); dtype of `A`, real for `S`.

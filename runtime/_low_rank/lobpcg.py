@@ -44,7 +44,7 @@ def lobpcg(
         iK: a preconditioner, shape (*, m, m), or None for the identity. The method `basic` takes it.
         niter (int or None): the greatest number of steps, 1000 for None; -1 for no limit.
         tol (float or None): the relative error of residuals, the square root of the dtype's epsilon for None.
-        largest (bool or None): the largest or the smallest eigenvalues? None stands for the largest.
+        largest (bool or None): whether to find the largest eigenvalues, or the smallest. None stands for the largest.
         method (str or None): `basic`, or `ortho` for None, which keeps its basis orthonormal.
         tracker: is called after each step with what is computing, whose `bvars["force_stop"] = True` ends it.
         ortho_iparams, ortho_fparams, ortho_bparams (dict or None): `ortho_i_max` and `ortho_j_max`; `ortho_tol`,

@@ -62,8 +62,8 @@ def sparse_coo_tensor(
         indices: the coordinates, one row for each sparse dimension and one column for each element.
         values: the elements; their further dimensions are dense ones of the tensor, which is then hybrid.
         size (tuple of ints): the shape.
-        check_invariants (bool): are the indices checked to be inside? By default they are.
-        is_coalesced (bool): are the places sorted, and does each occur once?
+        check_invariants (bool): whether the indices are checked to be inside. By default they are.
+        is_coalesced (bool): whether the places are sorted, and each occurs once.
 
     Raises RuntimeError for indices outside and shapes that disagree, TypeError for other objects.
     """
@@ -248,7 +248,7 @@ def _constructor(kind: layout, by_rows: bool) -> Callable[..., TensorType]:
         {places_name}: the {others} of each {what}, sorted within a {lines}; of the same dtype.
         values: the {what}s.
         size (tuple of ints): the shape; else the smallest one.
-        check_invariants (bool): are the indices checked? By default they are.
+        check_invariants (bool): whether the indices are checked. By default they are.
 
     Raises RuntimeError for indices outside, not sorted or of other numbers than the values.
     """

@@ -30,7 +30,7 @@ class SparseMethods:
 
         Args:
             dtype (dtype): of the result.
-            masked_grad (bool): is the gradient that of the elements in memory alone? It is.
+            masked_grad (bool): whether the gradient is that of the elements in memory alone. It is.
         """
         return _methods().to_dense(self, dtype)
 

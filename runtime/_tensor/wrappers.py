@@ -73,7 +73,7 @@ class WrapperMethods:
             size, strides, storage_offset: as other tensors say them; None: contiguous, from the beginning.
             dtype, device: None: the default dtype; the CPU.
             layout (layout): what `layout` and `is_sparse` say; sizes, strides and device are kept as for others.
-            requires_grad (bool): is a gradient asked for?
+            requires_grad (bool): whether a gradient is recorded.
             dispatch_sizes_strides_policy (str): `sizes` or `strides` are what a property of the class says; the rest is
                 as given.
 

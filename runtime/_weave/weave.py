@@ -203,7 +203,7 @@ def _weave(
 
 
 def _add_levels(yaml: Path, folder: Path, stamp: Stamp, wanted: _Wanted) -> bool:
-    """Compiles the package at those of the levels at which it is not there yet; are there such?"""
+    """Compile the package at those of the levels at which it is not there yet. Returns True if there are such."""
     from ..codegen import generate
 
     assert stamp.fingerprint is not None

@@ -50,7 +50,7 @@ def set_autocast_enabled(device_type: Any = "cuda", enabled: Any = None) -> None
 
     Args:
         device_type (str): the kind of device, which may be left out and is `cuda` then.
-        enabled (bool): does it?
+        enabled (bool): whether it does.
 
     Raises:
         TypeError: an argument has another type.

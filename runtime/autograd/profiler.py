@@ -23,16 +23,16 @@ class profile:  # noqa: N801 (PyTorch's name)
     """Context that measures how long each operator takes that its thread calls within.
 
     Args:
-        enabled (bool): measure at all?
-        record_shapes (bool): keep the sizes of arguments?
-        profile_memory (bool): count the bytes of tensors of the process before and after each event?
-        with_flops (bool): count the additions and multiplications of `mm`, `addmm`, `bmm`, `baddbmm`, `conv2d`, `add`
-            and `mul`? It keeps the sizes of arguments as well.
-        with_stack (bool): keep the lines of code that called?
+        enabled (bool): whether to measure at all.
+        record_shapes (bool): whether to keep the sizes of arguments.
+        profile_memory (bool): whether to count the bytes of tensors of the process before and after each event.
+        with_flops (bool): whether to count the additions and multiplications of `mm`, `addmm`, `bmm`, `baddbmm`,
+            `conv2d`, `add` and `mul`. It keeps the sizes of arguments as well.
+        with_stack (bool): whether to keep the lines of code that called.
         with_modules, use_kineto, use_device, experimental_config, custom_trace_id_callback, post_processing_timeout_s:
             torch's, without effect here.
         use_cpu (bool): as `enabled`.
-        acc_events (bool): keep the events of earlier blocks as well when it is entered again?
+        acc_events (bool): whether to keep the events of earlier blocks as well when it is entered again.
 
     An operator that calls others takes its own time and theirs; so does a node of a backward pass. Entering raises
     RuntimeError where this thread is profiled already.

@@ -21,7 +21,7 @@ class Variable(metaclass=_VariableType):
 
     Args:
         data (Tensor): the values.
-        requires_grad (bool): is a gradient asked for?
+        requires_grad (bool): whether a gradient is recorded.
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:

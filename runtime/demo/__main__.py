@@ -119,7 +119,7 @@ def _apply(photo_ops: ModuleType, pixels: Picture) -> list[_Result]:
 
 
 def _compare(result: _Result) -> bool:
-    """Prints how far a result is from NumPy's; is it near enough?"""
+    """Print how far a result is from NumPy's. Returns True if it is near enough."""
     difference = float(np.abs(result.image.numpy() - result.reference).max(initial=0.0))
     agrees = difference <= _TOLERANCE
     verdict = "checked" if agrees else "WRONG"

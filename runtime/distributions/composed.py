@@ -22,7 +22,7 @@ class Independent(Distribution):
     Args:
         base_distribution (Distribution): the distribution.
         reinterpreted_batch_ndims (int): how many dimensions.
-        validate_args (bool): are values checked?
+        validate_args (bool): whether values are checked.
     """
 
     arg_constraints = {}  # noqa: RUF012
@@ -116,7 +116,7 @@ class MultivariateNormal(Symmetric):
     Args:
         loc (Tensor): the mean, of shape (*, n).
         covariance_matrix, precision_matrix, scale_tril (Tensor): one of these, of shape (*, n, n).
-        validate_args (bool): are parameters and values checked?
+        validate_args (bool): whether parameters and values are checked.
 
     Raises:
         ValueError: none or several of the matrices are given, or shapes do not fit.

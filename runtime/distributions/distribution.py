@@ -23,7 +23,7 @@ class Distribution:
 
     Args:
         batch_shape, event_shape (Size): the shapes.
-        validate_args (bool): are parameters and values checked? None: as set by `set_default_validate_args`.
+        validate_args (bool): whether parameters and values are checked. None: as set by `set_default_validate_args`.
     """
 
     has_rsample = False

@@ -25,7 +25,7 @@ class LKJCholesky(Distribution):
     Args:
         dim (int): the number of rows.
         concentration (number or Tensor): one makes all correlation matrices equally probable.
-        validate_args (bool): are parameters and values checked?
+        validate_args (bool): whether parameters and values are checked.
 
     Raises:
         ValueError: there are fewer than two rows.

@@ -29,7 +29,7 @@ class LowRankMultivariateNormal(Symmetric):
         loc (Tensor): the mean, of shape (*, n).
         cov_factor (Tensor): of shape (*, n, m).
         cov_diag (Tensor): of shape (*, n).
-        validate_args (bool): are parameters and values checked?
+        validate_args (bool): whether parameters and values are checked.
 
     Raises:
         ValueError: shapes do not fit.
@@ -126,7 +126,7 @@ class Wishart(ExponentialFamily):
     Args:
         df (number or Tensor): the degrees of freedom, more than the number of rows less one.
         covariance_matrix, precision_matrix, scale_tril (Tensor): one of these, of shape (*, n, n).
-        validate_args (bool): are parameters and values checked?
+        validate_args (bool): whether parameters and values are checked.
 
     Raises:
         ValueError: none or several of the matrices are given, or there are too few degrees of freedom.

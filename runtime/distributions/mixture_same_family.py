@@ -20,7 +20,7 @@ class MixtureSameFamily(Distribution):
     Args:
         mixture_distribution (Categorical): the probabilities of the components.
         component_distribution (Distribution): the components.
-        validate_args (bool): are values checked?
+        validate_args (bool): whether values are checked.
     """
 
     arg_constraints = {}  # noqa: RUF012

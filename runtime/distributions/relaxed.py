@@ -145,7 +145,7 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
     Args:
         probs, logits (number or Tensor): one of them.
         lims (tuple of float): between these, series around one half are used for what is not defined there.
-        validate_args (bool): are parameters and values checked?
+        validate_args (bool): whether parameters and values are checked.
     """
 
     arg_constraints = _PROBABILITY

@@ -27,7 +27,7 @@ class TransformedDistribution(Distribution):
     Args:
         base_distribution (Distribution): the other one.
         transforms (Transform or list of Transform): are applied in order.
-        validate_args (bool): are values checked?
+        validate_args (bool): whether values are checked.
     """
 
     arg_constraints = {}  # noqa: RUF012

@@ -187,7 +187,7 @@ class Tracer(TracerBase):
     Args:
         autowrap_modules (tuple): Python modules whose functions are recorded as calls.
         autowrap_functions (tuple): functions that are recorded as calls.
-        param_shapes_constant (bool): are shapes of parameters numbers of the module that is traced?
+        param_shapes_constant (bool): whether shapes of parameters are numbers of the module that is traced.
     """
 
     def __init__(
@@ -369,7 +369,7 @@ class Tracer(TracerBase):
 
         Args:
             root_fn (Callable): the function, or method of a module.
-            is_module (bool): is the first argument the root?
+            is_module (bool): whether the first argument is the root.
             concrete_args (dict): values of arguments that are not traced.
         """
         concrete = dict(concrete_args or {})

@@ -188,7 +188,7 @@ class Graph:
             g (Graph): the other graph.
             val_map (dict): the nodes of this graph for those of the other one: it is filled in, and nodes that are in
                 it already are not copied.
-            return_output_node (bool): is the node of the result returned as well?
+            return_output_node (bool): whether the node of the result is returned as well.
         """
         for node in g.nodes:
             if node in val_map:

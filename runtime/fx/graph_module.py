@@ -166,7 +166,7 @@ class GraphModule(Module):
         """Return the text of this module, and of graph modules in it, as classes.
 
         Args:
-            print_output (bool): is it printed as well?
+            print_output (bool): whether it is printed as well.
         """
         body = self.code.strip()
         inner = [each.print_readable(False) for each in self.children() if isinstance(each, GraphModule)]

@@ -21,7 +21,7 @@ class Interpreter:
 
     Args:
         module (Module): has the attributes and modules that nodes name, and the graph.
-        garbage_collect_values (bool): is a value forgotten after its last use?
+        garbage_collect_values (bool): whether a value is forgotten after its last use.
         graph (Graph): the graph; None: that of the module.
     """
 
@@ -42,7 +42,7 @@ class Interpreter:
         Args:
             *args: the arguments, in the order of the inputs.
             initial_env (dict): values of nodes, which are not run then.
-            enable_io_processing (bool): are arguments and result treated as the graph's code generator says?
+            enable_io_processing (bool): whether arguments and result are treated as the graph's code generator says.
 
         Raises:
             RuntimeError: an argument is missing.

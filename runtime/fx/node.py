@@ -187,7 +187,7 @@ class Node:
         Args:
             replace_with (Node): the other node.
             delete_user_cb (Callable): whether a user is to be changed.
-            propagate_meta (bool): does the other node, which has no `meta`, get that of this one?
+            propagate_meta (bool): whether the other node, which has no `meta`, gets that of this one.
         """
         if propagate_meta:
             if replace_with.meta:

@@ -82,7 +82,7 @@ def replace_pattern_with_filters(
         pattern (Callable | GraphModule): a function that is traced.
         replacement (Callable | GraphModule): a function with the same arguments.
         match_filters (list): functions of a match, the graph and the pattern's graph, which return whether it counts.
-        ignore_literals (bool): may numbers and other constants differ?
+        ignore_literals (bool): whether numbers and other constants may differ.
         replacement_callback (Callable): in the place of `replacement`, it returns the graph for a match.
 
     Raises:

@@ -19,7 +19,7 @@ class TracedMethod:
         name (str): what errors call it.
         graph (Graph): the graph.
         tensors (dict): the names of arguments in their order, and whether each is a tensor.
-        on_module (bool): is the module the first argument in the declaration?
+        on_module (bool): whether the module is the first argument in the declaration.
     """
 
     def __init__(self, name: str, graph: Graph, tensors: dict[str, bool], on_module: bool) -> None:

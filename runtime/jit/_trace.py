@@ -50,10 +50,10 @@ def trace(
         func (Callable | Module): what is run.
         example_inputs (tuple | Tensor): its arguments: tensors, and tuples, lists and dictionaries of tensors.
         optimize: without effect.
-        check_trace (bool): is the trace compared with the function, and with another trace?
+        check_trace (bool): whether the trace is compared with the function, and with another trace.
         check_inputs (list): arguments for that, in the place of the example's.
         check_tolerance (float): the relative error that is no difference.
-        strict (bool): are dictionaries no results, and lists reported?
+        strict (bool): whether dictionaries are no results, and lists are reported.
         example_kwarg_inputs (dict): arguments by name, in the place of `example_inputs`.
 
     Returns:
@@ -111,11 +111,11 @@ def trace_module(
         mod (Module): the module.
         inputs (dict): by the name of each method, its arguments.
         optimize: without effect.
-        check_trace (bool): are the traces compared with the methods, and with other traces?
+        check_trace (bool): whether the traces are compared with the methods, and with other traces.
         check_inputs (list): dictionaries as `inputs` for that, in its place.
         check_tolerance (float): the relative error that is no difference.
-        strict (bool): are dictionaries no results, and lists reported?
-        example_inputs_is_kwarg (bool): are arguments given by name?
+        strict (bool): whether dictionaries are no results, and lists are reported.
+        example_inputs_is_kwarg (bool): whether arguments are given by name.
 
     Raises:
         AttributeError: no module, or no dictionary.
@@ -159,7 +159,7 @@ def _trace(
         named_by (Callable): what has the names of its arguments.
         root (Module): the module whose parameters are known.
         example (tuple | dict): the arguments, by position or by name.
-        strict (bool): are dictionaries no results?
+        strict (bool): whether dictionaries are no results.
         constants (dict): other tensors, which are added to it.
     """
     given = _named(example, _names(named_by))

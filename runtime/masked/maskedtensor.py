@@ -31,7 +31,7 @@ class MaskedTensor(Tensor):
     Args:
         data (Tensor): the elements.
         mask (Tensor): which of them count, a bool tensor of the same size.
-        requires_grad (bool): are gradients recorded?
+        requires_grad (bool): whether gradients are recorded.
 
     Raises:
         TypeError: one is no tensor, or their dtypes are not supported.

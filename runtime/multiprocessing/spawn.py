@@ -158,7 +158,7 @@ def start_processes(
 
     Args:
         join (bool): wait for all; else what waits for them is returned, a ProcessContext.
-        daemon (bool): are they ended with this process?
+        daemon (bool): whether they are ended with this process.
         start_method (str): `spawn`, `fork` or `forkserver`.
 
     Raises:

@@ -35,7 +35,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
     Args:
         data (Tensor): the values, whose memory is shared; None: no elements.
-        requires_grad (bool): is a gradient asked for?
+        requires_grad (bool): whether a gradient is recorded.
     """
 
     __module__ = "opweave.nn.parameter"
@@ -89,7 +89,7 @@ class Buffer(Tensor, metaclass=_BufferType):
 
     Args:
         data (Tensor): the values; None: no elements.
-        persistent (bool): is it part of the module's `state_dict`?
+        persistent (bool): whether it is part of the module's `state_dict`.
     """
 
     __module__ = "opweave.nn.parameter"
@@ -220,7 +220,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
     they are first called.
 
     Args:
-        requires_grad (bool): is a gradient asked for?
+        requires_grad (bool): whether a gradient is recorded.
         device, dtype: what it will have.
     """
 
@@ -235,9 +235,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
     """A buffer whose shape is not known yet.
 
     Args:
-        requires_grad (bool): is a gradient asked for?
+        requires_grad (bool): whether a gradient is recorded.
         device, dtype: what it will have.
-        persistent (bool): is it part of the module's `state_dict`?
+        persistent (bool): whether it is part of the module's `state_dict`.
     """
 
     __module__ = "opweave.nn.parameter"

@@ -89,7 +89,7 @@ class AveragedModel(Module):
         device: where the copy is.
         avg_fn: a function of an average, a new value and the number of values before, None: that of `get_swa_avg_fn`.
         multi_avg_fn: the same of lists of tensors, in place.
-        use_buffers (bool): are buffers averaged, and not copied?
+        use_buffers (bool): whether buffers are averaged, and not copied.
 
     Raises:
         AssertionError: both functions are given.

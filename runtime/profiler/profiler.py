@@ -104,7 +104,7 @@ def tensorboard_trace_handler(
     Args:
         dir_name (str): the folder, which is made if it is not there.
         worker_name (str): beginning of the names of files; None: name of the machine and number of the process.
-        use_gzip (bool): compress the files?
+        use_gzip (bool): whether to compress the files.
 
     Raises RuntimeError, when it is called, if the folder cannot be made.
     """
@@ -133,15 +133,15 @@ class profile:  # noqa: N801 (PyTorch's name)
             are left out with a warning.
         schedule (callable): says of the number of a step which ProfilerAction it is; None: all are measured.
         on_trace_ready (callable): called with the profiler when the steps of a cycle have been measured.
-        record_shapes (bool): keep the sizes of arguments?
-        profile_memory (bool): count the bytes of tensors of the process before and after each event?
-        with_stack (bool): keep the lines of code that called?
-        with_flops (bool): count the additions and multiplications of `mm`, `addmm`, `bmm`, `baddbmm`, `conv2d`, `add`
-            and `mul`? It keeps the sizes of arguments as well.
+        record_shapes (bool): whether to keep the sizes of arguments.
+        profile_memory (bool): whether to count the bytes of tensors of the process before and after each event.
+        with_stack (bool): whether to keep the lines of code that called.
+        with_flops (bool): whether to count the additions and multiplications of `mm`, `addmm`, `bmm`, `baddbmm`,
+            `conv2d`, `add` and `mul`. It keeps the sizes of arguments as well.
         with_modules (bool): noted in files of traces; torch measures modules of TorchScript alone.
         experimental_config, execution_trace_observer, custom_trace_id_callback, post_processing_timeout_s, use_cuda:
             torch's, without effect here.
-        acc_events (bool): keep the events of all cycles, rather than of the last one?
+        acc_events (bool): whether to keep the events of all cycles, rather than of the last one.
 
     `step()` says that the next step begins. Entering raises RuntimeError where this thread is profiled already; an
     exception that ends the block goes on.

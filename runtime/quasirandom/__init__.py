@@ -18,7 +18,7 @@ class SobolEngine:
 
     Args:
         dimension (int): of the points, from 1 to 21201.
-        scramble (bool): are the points scrambled at random, which keeps their evenness?
+        scramble (bool): whether the points are scrambled at random, which keeps their evenness.
         seed (int): of the random numbers of the scrambling; without it they are those of the default generator.
 
     Raises:

@@ -26,7 +26,7 @@ _ZEROS = bytes(1 << 18)
 class ArchiveWriter:
     """Writes records by a function that takes bytes.
 
-    `checksums`: compute them? Without, the file has zeros in their places.
+    `checksums`: whether to compute them. Without, the file has zeros in their places.
     """
 
     def __init__(self, write: Callable[[Any], Any], folder: str, checksums: bool = True) -> None:

@@ -50,7 +50,7 @@ def load(
         weights_only (bool): refuse files that name anything but tensors, numbers, texts and containers of these, or
             what `add_safe_globals` allows. Without, a file can run any code: only for sources that you trust. None
             stands for True unless there is a `pickle_module`.
-        mmap (bool): map the file, so that elements are read when they are first used?
+        mmap (bool): whether to map the file, so that elements are read when they are first used.
         pickle_load_args: of the Unpickler, such as `encoding`.
 
     Raises:

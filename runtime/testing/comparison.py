@@ -79,10 +79,10 @@ def assert_close(
 
     Args:
         actual, expected: tensors, numbers, NumPy's arrays, or sequences or mappings of such.
-        allow_subclasses (bool): may the types differ, if one is derived from the other?
+        allow_subclasses (bool): whether the types may differ, if one is derived from the other.
         rtol, atol (float): both, or neither: those of the dtypes, for float32 1.3e-6 and 1e-5, for float64 1e-7.
-        equal_nan (bool): are two NaN equal?
-        check_device, check_dtype, check_layout, check_stride (bool): must these be the same?
+        equal_nan (bool): whether two NaN are equal.
+        check_device, check_dtype, check_layout, check_stride (bool): whether these must be the same.
         msg (str or Callable): the text of the error, or what makes it of the usual one.
 
     Raises:

@@ -29,9 +29,9 @@ def make_tensor(
         shape: the sizes, one by one or as a list.
         dtype, device: those of the tensor.
         low, high (float): None: -9 and 9, or 10 of signed integers; 0 and 10 of unsigned ones, 0 and 2 of bool.
-        requires_grad (bool): is a gradient asked for?
-        noncontiguous (bool): is every second element of the memory left out?
-        exclude_zero (bool): are zeros replaced by the least positive number, or one?
+        requires_grad (bool): whether a gradient is recorded.
+        noncontiguous (bool): whether every second element of the memory is left out.
+        exclude_zero (bool): whether zeros are replaced by the least positive number, or one.
         memory_format: the order of the memory; excludes `noncontiguous`.
 
     Raises:

@@ -61,7 +61,7 @@ def checkpoint(
       that the function knows from elsewhere. True records nothing within the function and runs `backward` within
       backward: only tensors among the arguments count as inputs, one of them must require gradients, there are no
       keyword arguments, and `autograd.grad` raises RuntimeError. None is deprecated and means True.
-    * `preserve_rng_state` (a keyword, True): does the second call get the same random numbers as the first?
+    * `preserve_rng_state` (a keyword, True): whether the second call gets the same random numbers as the first.
 
     These are for `use_reentrant=False`:
 

@@ -34,7 +34,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Call
 
     Args:
         targets: an operator such as `ops.aten.mm`, or a list of them.
-        get_raw: is the formula given tensors rather than their shapes?
+        get_raw: whether the formula is given tensors rather than their shapes.
 
     Raises:
         ValueError: something else is given.
@@ -119,7 +119,7 @@ class FlopCounterMode(TorchDispatchMode):
     Args:
         mods: without effect.
         depth (int): to what depth of modules the table goes.
-        display (bool): is the table printed at the end?
+        display (bool): whether the table is printed at the end.
         custom_mapping (dict): by operator, a formula of tensors, or, where it has the attribute `_get_raw`, of what it
             says; these go before those that are registered.
     """

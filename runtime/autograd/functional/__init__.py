@@ -36,7 +36,7 @@ def vjp(
 
     * `inputs`: a tensor or a tuple of tensors, the arguments of `func`, which returns a tensor or a tuple.
     * `v`: has the form of the outputs; may be None where these are one number, for 1.
-    * `create_graph`: shall outputs and product have a history?
+    * `create_graph`: whether outputs and product have a history.
     * `strict`: refuse outputs that do not depend on the inputs, where the product is zero otherwise.
 
     Raises TypeError for what is no tensor, RuntimeError for a vector of another form than the outputs.

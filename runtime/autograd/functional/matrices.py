@@ -37,7 +37,7 @@ def jacobian(
     `inputs`, or the result of `func`, is a tuple, a tuple of these; `result[i][j]`, of output i by input j, where both
     are. The dtype is that of the input.
 
-    * `create_graph`: shall the result have a history?
+    * `create_graph`: whether the result has a history.
     * `strict`: refuse outputs that do not depend on an input, where the derivatives are zero otherwise.
     * `vectorize`: pass the gradients of all elements through the graph as one batch.
     * `strategy`: must be "reverse-mode"; NotImplementedError for "forward-mode".

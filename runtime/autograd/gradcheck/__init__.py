@@ -56,8 +56,8 @@ def gradcheck(
     * `atol`, `rtol`: tolerances as of `allclose`, for derivatives; the analytical ones are its first argument.
     * `raise_exception`: False returns False where GradcheckError would be raised.
     * `nondet_tol`: by how much two computations of the same gradient may differ.
-    * `check_undefined_grad`: must backward know undefined gradients of outputs as zeros?
-    * `check_batched_grad`: must gradients of a batch (`is_grads_batched`) be those of its members?
+    * `check_undefined_grad`: whether backward must treat undefined gradients of outputs as zeros.
+    * `check_batched_grad`: whether gradients of a batch (`is_grads_batched`) must be those of its members.
     * `fast_mode`: compare v·J·u for random vectors u and v, by two calls of `func` for an input and one backward for an
       output, where the whole Jacobian takes as many as these have elements.
     * `check_grad_dtypes` and `masked` change nothing: dtypes are always compared, and gradients by sparse tensors are

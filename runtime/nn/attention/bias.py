@@ -25,7 +25,7 @@ class CausalBias(Tensor):
     """A mask of queries by keys, True where a query sees a key. What is computed of it is a plain tensor.
 
     Args:
-        variant (CausalVariant): does the first query see the first key alone, or the last query all keys?
+        variant (CausalVariant): whether the first query sees the first key alone, or the last query all keys.
         seq_len_q, seq_len_kv (int): the numbers of queries and keys.
 
     Raises:

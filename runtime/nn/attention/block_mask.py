@@ -118,7 +118,7 @@ def create_block_mask(
     Args:
         mask_mod, B, H, Q_LEN, KV_LEN, device: as in `create_mask`.
         BLOCK_SIZE: how many queries and keys make a block; one number for both.
-        separate_full_blocks: are blocks of which nothing is left out listed apart?
+        separate_full_blocks: whether blocks of which nothing is left out are listed apart.
 
     Further options are those of torch's kernels, without effect.
 

@@ -72,8 +72,8 @@ def flex_attention(
             other scores. It indexes tensors by all indices at once: `bias[head, query]`, not `bias[head][query]`.
         block_mask (BlockMask): which scores are left out.
         scale: a factor of scores; None: `1 / sqrt(size)`.
-        enable_gqa: may queries have more heads than keys, whose heads are repeated?
-        return_lse: also the logarithm of the sum of the exponentials of scores?
+        enable_gqa: whether queries may have more heads than keys, whose heads are repeated.
+        return_lse: whether to return the logarithm of the sum of the exponentials of scores.
         kernel_options: without effect.
         return_aux: which further results.
 

@@ -43,9 +43,9 @@ def scaled_dot_product_attention(
         value (Tensor): of shape (*, H, S, V).
         attn_mask (Tensor): bool, True where a key counts, or numbers that are added; broadcasts to (*, H, L, S).
         dropout_p (float): with which probability a weight is set to zero.
-        is_causal (bool): does a query see no keys after its own position?
+        is_causal (bool): whether a query sees no keys after its own position.
         scale (float): None: one over the root of E.
-        enable_gqa (bool): may keys and values have fewer heads, each of which serves several of the query?
+        enable_gqa (bool): whether keys and values may have fewer heads, each of which serves several of the query.
 
     Returns:
         Shape (*, H, L, V). A query that sees no key gives zeros.

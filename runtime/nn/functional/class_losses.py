@@ -144,7 +144,7 @@ def ctc_loss(
         input_lengths, target_lengths (Tensor or list of int): how many of each sequence count, of shape (N) or ().
         blank (int): the class between labels.
         reduction (str): `none`; `mean`, of losses divided by the lengths of their targets; or `sum`.
-        zero_infinity (bool): are infinite losses, of sequences too short, zero, as their gradients?
+        zero_infinity (bool): whether infinite losses, of sequences too short, are zero, as their gradients.
 
     Raises:
         RuntimeError: lengths or labels are out of range.

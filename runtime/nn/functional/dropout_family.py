@@ -90,8 +90,8 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     Args:
         input (Tensor): of shape (N, C, L) or (C, L).
         p (float): the probability.
-        training (bool): is anything dropped?
-        inplace (bool): is `input` overwritten?
+        training (bool): whether anything is dropped.
+        inplace (bool): whether `input` is overwritten.
 
     Raises:
         ValueError: `p` is not between 0 and 1.
@@ -115,8 +115,8 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     Args:
         input (Tensor): of shape (N, C, H, W). With three dimensions it is (N, C, L), of which torch warns.
         p (float): the probability.
-        training (bool): is anything dropped?
-        inplace (bool): is `input` overwritten?
+        training (bool): whether anything is dropped.
+        inplace (bool): whether `input` is overwritten.
 
     Raises:
         ValueError: `p` is not between 0 and 1.
@@ -140,8 +140,8 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     Args:
         input (Tensor): of shape (N, C, D, H, W) or (C, D, H, W).
         p (float): the probability.
-        training (bool): is anything dropped?
-        inplace (bool): is `input` overwritten?
+        training (bool): whether anything is dropped.
+        inplace (bool): whether `input` is overwritten.
 
     Raises:
         ValueError: `p` is not between 0 and 1.

@@ -108,15 +108,15 @@ def multi_head_attention_forward(
         num_heads (int): divides E.
         in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias (Tensor): of the projections.
         bias_k, bias_v (Tensor): one more key and value, of shape (1, 1, E).
-        add_zero_attn (bool): one more key and value of zeros?
+        add_zero_attn (bool): whether there are one more key and value of zeros.
         dropout_p (float): of weights, when training.
         key_padding_mask (Tensor): (N, S), True for keys that do not count, or numbers that are added.
-        need_weights (bool): are the weights returned, of shape (N, L, S), or (N, H, L, S) unless
-            `average_attn_weights`?
+        need_weights (bool): whether the weights are returned, of shape (N, L, S), or (N, H, L, S) unless
+            `average_attn_weights`.
         attn_mask (Tensor): (L, S) or (N * H, L, S), True where a key does not count, or numbers that are added.
-        use_separate_proj_weight (bool): are the projections `q_proj_weight`, `k_proj_weight` and `v_proj_weight`?
+        use_separate_proj_weight (bool): whether `q_proj_weight`, `k_proj_weight`, `v_proj_weight` are the projections.
         static_k, static_v (Tensor): keys and values of all heads in place of projected ones.
-        is_causal (bool): is `attn_mask` the causal one? It must be given.
+        is_causal (bool): whether `attn_mask` is the causal one. It must be given.
 
     Raises:
         AssertionError: shapes do not fit.

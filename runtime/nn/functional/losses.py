@@ -86,7 +86,7 @@ def poisson_nll_loss(
     Args:
         input (Tensor): the expectations, or with `log_input` their logarithms.
         target (Tensor): the counts.
-        full (bool): with Stirling's approximation of the term that does not depend on the input?
+        full (bool): whether to add Stirling's approximation of the term that does not depend on the input.
         eps (float): is added before the logarithm.
         size_average, reduce, reduction: as of all losses.
     """
@@ -107,7 +107,7 @@ def gaussian_nll_loss(
         input (Tensor): the expectations.
         target (Tensor): what was observed, of a shape to which `input` broadcasts.
         var (Tensor or float): the variances, of the shape of `input`, or one for each row, or one.
-        full (bool): with the term that does not depend on the input?
+        full (bool): whether to add the term that does not depend on the input.
         eps (float): variances are not less than that; no gradient goes through the limit.
         reduction: as of all losses.
 

@@ -110,7 +110,7 @@ def lstm_sequence(gates: Any, h: Any, c: Any, weight: Any, bias: Any, backwards:
         gates (Tensor): what inputs contribute, (T, N, 4 * H).
         h, c (Tensor): the first state, (N, H).
         weight, bias (Tensor): of the state, (4 * H, H) and (4 * H).
-        backwards (bool): from the last step to the first?
+        backwards (bool): whether to go from the last step to the first.
     """
     outputs, h, c = _Sequence.apply(gates, h, c, weight, bias, backwards)
     return outputs, (h, c)

@@ -131,7 +131,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     Args:
         theta (Tensor): the maps, of shape (N, 2, 3) or (N, 3, 4).
         size (list of int): that of the result of `grid_sample`, (N, C, H, W) or (N, C, D, H, W).
-        align_corners (bool): are -1 and 1 the centres of the outermost elements, and not their borders?
+        align_corners (bool): whether -1 and 1 are the centres of the outermost elements, and not their borders.
 
     Returns:
         Shape (N, H, W, 2) or (N, D, H, W, 3).

@@ -125,7 +125,7 @@ def recurrent(
         sizes: of a packed sequence the batch of each step.
         state: tensors (layers * directions, N, H), one or two.
         weights: of each layer and direction.
-        bias: are there biases?
+        bias: whether there are biases.
         directions: 1 or 2.
         dropout: the probability of dropout between layers.
 

@@ -31,7 +31,7 @@ def grid_sample(
         mode (str): `bilinear` (of volumes between eight elements), `nearest` or `bicubic`.
         padding_mode (str): what is beyond the edges: `zeros`, the last elements (`border`) or mirrored ones
             (`reflection`).
-        align_corners (bool): are -1 and 1 the centres of the outermost elements, and not their borders?
+        align_corners (bool): whether -1 and 1 are the centres of the outermost elements, and not their borders.
 
     Returns:
         Shape (N, C, P, Q) or (N, C, O, P, Q), in the dtype of `input`.

@@ -75,11 +75,11 @@ def embedding_bag(
         weight (Tensor): the table, of shape (V, D).
         offsets (Tensor): where the bags of an input of one dimension begin, of shape (B).
         max_norm, norm_type (float): rows that are used are scaled down to that norm, in place.
-        scale_grad_by_freq (bool): is the gradient of a row the mean of those of its copies?
+        scale_grad_by_freq (bool): whether the gradient of a row is the mean of those of its copies.
         mode (str): `sum`, `mean` or `max`.
-        sparse (bool): is the gradient of the table a sparse tensor of the rows that are used?
+        sparse (bool): whether the gradient of the table is a sparse tensor of the rows that are used.
         per_sample_weights (Tensor): factors of the rows, of the shape of `input`; for `sum` alone.
-        include_last_offset (bool): does `offsets` end with the end of the last bag?
+        include_last_offset (bool): whether `offsets` ends with the end of the last bag.
         padding_idx (int): a row that does not count.
 
     Returns:

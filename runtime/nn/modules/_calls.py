@@ -37,8 +37,8 @@ class Calls:
 
         Args:
             hook: it may return other arguments, a tuple or one value.
-            prepend (bool): before all hooks that are there?
-            with_kwargs (bool): is it called as `hook(module, args, kwargs)`, and returns both or None?
+            prepend (bool): whether it comes before all hooks that are there.
+            with_kwargs (bool): whether it is called as `hook(module, args, kwargs)`, and returns both or None.
         """
         handle = _added(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
@@ -52,9 +52,9 @@ class Calls:
 
         Args:
             hook: it may return another output.
-            prepend (bool): before all hooks that are there?
-            with_kwargs (bool): is it called as `hook(module, args, kwargs, output)`?
-            always_call (bool): also if the call raises?
+            prepend (bool): whether it comes before all hooks that are there.
+            with_kwargs (bool): whether it is called as `hook(module, args, kwargs, output)`.
+            always_call (bool): whether it is called also if the call raises.
         """
         handle = _added(self._forward_hooks, hook, prepend)
         if with_kwargs:

@@ -36,8 +36,8 @@ class Call(Module):
 
     Args of a derived class:
         call: the name of the function.
-        keyword_only: are the options given by name?
-        trains: is the function told whether the module is in training?
+        keyword_only: whether the options are given by name.
+        trains: whether the function is told if the module is in training.
         shown: what the printed form has between the parentheses, with options in braces; None: all of them, but
             `inplace` only if it is true.
     """

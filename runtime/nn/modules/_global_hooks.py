@@ -80,8 +80,8 @@ def register_module_forward_hook(
 
     Args:
         hook: the function.
-        with_kwargs (bool): is it called as `hook(module, inputs, keywords, output)`?
-        always_call (bool): also if the forward raises?
+        with_kwargs (bool): whether it is called as `hook(module, inputs, keywords, output)`.
+        always_call (bool): whether it is called also if the forward raises.
     """
     handle = RemovableHandle(ALL.forward, hook)
     if with_kwargs:

@@ -46,7 +46,7 @@ class Members(Walks):
         Args:
             name (str): the attribute under which it is found.
             tensor (Tensor or None): the buffer; None: there is none, and it is left out of the state.
-            persistent (bool): is it part of `state_dict`?
+            persistent (bool): whether it is part of `state_dict`.
 
         Raises:
             KeyError: the name is empty, has a dot, or is that of another attribute.
@@ -214,7 +214,7 @@ class Members(Walks):
         Args:
             target (str): the name.
             module (Module): what is put there.
-            strict (bool): must there be one already?
+            strict (bool): whether there must be one already.
 
         Raises:
             ValueError: the name is empty, or it is no module.

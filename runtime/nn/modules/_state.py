@@ -130,7 +130,7 @@ class State:
         Args:
             destination (dict): where they are added; None: a new OrderedDict.
             prefix (str): what the names begin with.
-            keep_vars (bool): the parameters themselves, instead of tensors without history?
+            keep_vars (bool): whether to return the parameters themselves, instead of tensors without history.
         """
         if args:  # an older order of arguments
             warn("Positional args are being deprecated, use kwargs instead.", FutureWarning)
@@ -241,8 +241,8 @@ class State:
 
         Args:
             state_dict (Mapping): tensors by their dotted names. They are copied into the module's.
-            strict (bool): is it an error if names are missing, or are not the module's?
-            assign (bool): are the tensors to become the module's, instead?
+            strict (bool): whether it is an error if names are missing, or are not the module's.
+            assign (bool): whether the tensors become the module's, instead.
 
         Returns:
             The lists `missing_keys` and `unexpected_keys`, a named tuple.

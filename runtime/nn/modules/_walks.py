@@ -61,8 +61,8 @@ class Walks:
 
         Args:
             prefix (str): what the names begin with.
-            recurse (bool): also those of all parts?
-            remove_duplicate (bool): one that is shared only once?
+            recurse (bool): whether to include those of all parts.
+            remove_duplicate (bool): whether one that is shared comes only once.
         """
         yield from self._named_members(lambda each: each._parameters.items(), prefix, recurse, remove_duplicate)
 

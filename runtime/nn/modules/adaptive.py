@@ -27,7 +27,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         n_classes (int): how many classes.
         cutoffs (sequence of int): where clusters begin, ascending, all between 1 and `n_classes - 1`.
         div_value (float): by how much smaller the map of each cluster is than that of the one before it.
-        head_bias (bool): have the logits of the first classes a bias?
+        head_bias (bool): whether the logits of the first classes have a bias.
         device, dtype: those of the parameters.
 
     Raises:

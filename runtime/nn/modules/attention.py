@@ -20,11 +20,11 @@ class MultiheadAttention(Module):
         embed_dim (int): E, the size of queries and results.
         num_heads (int): divides E.
         dropout (float): of weights, in training.
-        bias (bool): have the projections biases?
-        add_bias_kv (bool): one more key and value that are learned?
-        add_zero_attn (bool): one more key and value of zeros?
+        bias (bool): whether the projections have biases.
+        add_bias_kv (bool): whether there are one more key and value that are learned.
+        add_zero_attn (bool): whether there are one more key and value of zeros.
         kdim, vdim (int): the sizes of keys and values; None: E.
-        batch_first (bool): are inputs (N, L, E), and not (L, N, E)?
+        batch_first (bool): whether inputs are (N, L, E), and not (L, N, E).
         device, dtype: those of the parameters.
 
     Raises:
@@ -102,10 +102,10 @@ class MultiheadAttention(Module):
         Args:
             query, key, value (Tensor): of shape (L, N, E), (S, N, kdim) and (S, N, vdim), perhaps without N.
             key_padding_mask (Tensor): (N, S), True for keys that do not count.
-            need_weights (bool): are weights returned? Without them it is quicker.
+            need_weights (bool): whether weights are returned. Without them it is faster.
             attn_mask (Tensor): (L, S) or (N * heads, L, S), True where a key does not count, or numbers that are added.
-            average_attn_weights (bool): over the heads? Otherwise the weights are (N, heads, L, S).
-            is_causal (bool): is `attn_mask`, which must be given, the causal one?
+            average_attn_weights (bool): whether weights are means over the heads. Otherwise they are (N, heads, L, S).
+            is_causal (bool): whether `attn_mask`, which must be given, is the causal one.
         """
         turned = self.batch_first and query.dim() == 3
         if turned:  # what is one tensor stays one, so that its projections are one product

@@ -246,10 +246,10 @@ _ARGUMENTS = """
         num_features (int): C.
         eps (float): is added to the variance.
         momentum (float): by how much the running statistics move towards those of an input{mean}.
-        affine (bool): are there a weight and a bias that are learned?
-        track_running_stats (bool): are there running statistics, which are used in evaluation?
+        affine (bool): whether there are a weight and a bias that are learned.
+        track_running_stats (bool): whether there are running statistics, which are used in evaluation.
         device, dtype: those of parameters and statistics.
-        bias (bool): is there a bias?
+        bias (bool): whether there is a bias.
     """
 
 

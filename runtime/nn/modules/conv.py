@@ -257,7 +257,7 @@ def _family(name: str, base: type, what: str, more: str) -> list[Any]:
             "        out_channels (int): the channels of results.\n"
             "        kernel_size, stride, padding, dilation (int or tuple of int): sizes, one or for each dimension"
             f"{more}.\n        groups (int): inputs and outputs are divided into so many groups.\n"
-            "        bias (bool): is there a bias?\n        device, dtype: those of the parameters.\n    "
+            "        bias (bool): whether there is a bias.\n        device, dtype: those of the parameters.\n    "
         )
         usual: Any = type(f"{name}{dims}d", (base,), {"__doc__": doc, "__module__": __name__, "_ow_dims": dims})
         lazy_doc = f"{usual.__name__} whose `in_channels` is that of its first input."

@@ -32,7 +32,7 @@ class Linear(Module):
     Args:
         in_features (int): the last size of inputs.
         out_features (int): the last size of results.
-        bias (bool): is there a bias?
+        bias (bool): whether there is a bias.
         device, dtype: those of the parameters.
 
     The parameters begin uniform between plus and minus one over the root of `in_features`.
@@ -78,7 +78,7 @@ class Bilinear(Module):
     Args:
         in1_features, in2_features (int): the last sizes of inputs.
         out_features (int): the last size of results.
-        bias (bool): is there a bias?
+        bias (bool): whether there is a bias.
         device, dtype: those of the parameters.
 
     Raises:
@@ -129,7 +129,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     Args:
         out_features (int): the last size of results.
-        bias (bool): is there a bias?
+        bias (bool): whether there is a bias.
         device, dtype: those of the parameters.
     """
 

@@ -21,7 +21,7 @@ class LinearCrossEntropyLoss(Module):
         in_features (int): the last size of inputs.
         num_classes (int): the number of classes.
         out_features (tuple of int): the dimensions of the loss, besides that of the batch.
-        bias (bool): has the map a bias?
+        bias (bool): whether the map has a bias.
         device, dtype: those of the map.
         reduction, weight, ignore_index, label_smoothing, options: as of `linear_cross_entropy`.
 

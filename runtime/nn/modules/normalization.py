@@ -41,7 +41,7 @@ class LayerNorm(_Affine):
         normalized_shape (int or list of int): the last sizes of inputs.
         eps (float): is added to the variance.
         elementwise_affine (bool): is there a weight,
-        bias (bool): and with it a bias?
+        bias (bool): whether there is a bias as well.
         device, dtype: those of the parameters.
     """
 
@@ -78,7 +78,7 @@ class RMSNorm(_Affine):
     Args:
         normalized_shape (int or list of int): the last sizes of inputs.
         eps (float): is added to the mean; None: the distance from 1 to the next number of the dtype.
-        elementwise_affine (bool): is there a weight?
+        elementwise_affine (bool): whether there is a weight.
         device, dtype: those of the weight.
     """
 
@@ -114,7 +114,7 @@ class GroupNorm(_Affine):
         eps (float): is added to the variance.
         affine (bool): is there a weight,
         device, dtype: those of the parameters.
-        bias (bool): and with it a bias?
+        bias (bool): whether there is a bias as well.
 
     Raises:
         ValueError: the groups do not divide the channels.

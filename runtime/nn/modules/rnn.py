@@ -22,10 +22,10 @@ _ARGUMENTS = """
         input_size (int): the last size of inputs.
         hidden_size (int): H, the size of the state.
         num_layers (int): how many layers, each of which takes what the one before it returns.
-{more}        bias (bool): are there biases?
-        batch_first (bool): are inputs and outputs (N, T, I), and not (T, N, I)?
+{more}        bias (bool): whether there are biases.
+        batch_first (bool): whether inputs and outputs are (N, T, I), and not (T, N, I).
         dropout (float): the probability of dropout between layers.
-        bidirectional (bool): also from the last step to the first? The outputs of both stand side by side.
+        bidirectional (bool): whether to go also from the last step to the first, with the outputs of both side by side.
 {last}        device, dtype: those of the parameters.
 
     It is called with an input, which may have no batch or be a PackedSequence, and perhaps the first state, zeros

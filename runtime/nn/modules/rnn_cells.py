@@ -79,7 +79,7 @@ class RNNCell(RNNCellBase):
     Args:
         input_size (int): the last size of inputs, (N, input_size) or (input_size).
         hidden_size (int): the size of the state, zeros if it is not given.
-        bias (bool): are there biases?
+        bias (bool): whether there are biases.
         nonlinearity (str): `tanh` or `relu`.
         device, dtype: those of the parameters.
     """

@@ -58,8 +58,8 @@ class Embedding(_Table):
         embedding_dim (int): the size of a vector.
         padding_idx (int): a row that begins with zeros, and has no gradient.
         max_norm, norm_type (float): rows that are used are scaled down to that norm, in place.
-        scale_grad_by_freq (bool): is the gradient of a row the mean of those of its copies?
-        sparse (bool): is the gradient of the table a sparse tensor of the rows that are used?
+        scale_grad_by_freq (bool): whether the gradient of a row is the mean of those of its copies.
+        sparse (bool): whether the gradient of the table is a sparse tensor of the rows that are used.
         device, dtype: those of the table.
 
     Raises:
@@ -120,10 +120,10 @@ class EmbeddingBag(_Table):
         num_embeddings (int): rows of the table.
         embedding_dim (int): the size of a vector.
         max_norm, norm_type (float): rows that are used are scaled down to that norm, in place.
-        scale_grad_by_freq (bool): is the gradient of a row the mean of those of its copies?
+        scale_grad_by_freq (bool): whether the gradient of a row is the mean of those of its copies.
         mode (str): `sum`, `mean` or `max`.
-        sparse (bool): is the gradient of the table a sparse tensor of the rows that are used?
-        include_last_offset (bool): do offsets end with the end of the last bag?
+        sparse (bool): whether the gradient of the table is a sparse tensor of the rows that are used.
+        include_last_offset (bool): whether offsets end with the end of the last bag.
         padding_idx (int): a row that does not count.
         device, dtype: those of the table.
     """

@@ -87,9 +87,9 @@ class TransformerEncoderLayer(_Block):
         dropout (float): of weights, of the inner layer and of what is added.
         activation (str or Callable): `relu`, `gelu`, or a function.
         layer_norm_eps (float): of the normalizations.
-        batch_first (bool): are inputs (N, L, E), and not (L, N, E)?
-        norm_first (bool): is the input of a block normalized, instead of its sum?
-        bias (bool): are there biases?
+        batch_first (bool): whether inputs are (N, L, E), and not (L, N, E).
+        norm_first (bool): whether the input of a block is normalized, instead of its sum.
+        bias (bool): whether there are biases.
         device, dtype: those of the parameters.
     """
 

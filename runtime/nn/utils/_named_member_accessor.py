@@ -16,7 +16,7 @@ def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False
         module (Module): the module.
         name (str): of the member of it.
         tensor (Tensor): the tensor, or what a swap returned where there was none, which leaves none.
-        allow_missing (bool): may there be none?
+        allow_missing (bool): whether there may be none.
 
     Raises:
         KeyError: the name is empty, or has a dot.

@@ -25,7 +25,7 @@ def get_total_norm(
     Args:
         tensors (iterable of Tensor): the tensors.
         norm_type (float): the order of the norm; may be infinite.
-        error_if_nonfinite (bool): is an infinite or undefined norm an error?
+        error_if_nonfinite (bool): whether an infinite or undefined norm is an error.
         foreach: without effect.
 
     Raises:
@@ -68,7 +68,7 @@ def clip_grad_norm_(
         parameters (iterable of Tensor): those without a gradient do not count.
         max_norm (float): the limit.
         norm_type (float): the order of the norm; may be infinite.
-        error_if_nonfinite (bool): is an infinite or undefined norm an error?
+        error_if_nonfinite (bool): whether an infinite or undefined norm is an error.
         foreach: without effect.
 
     Returns:

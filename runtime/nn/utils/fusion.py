@@ -17,7 +17,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     Args:
         conv (Module): a convolution in evaluation mode.
         bn (Module): a batch normalization in evaluation mode, with running statistics.
-        transpose (bool): is the convolution a transposed one?
+        transpose (bool): whether the convolution is a transposed one.
 
     Raises:
         AssertionError: a module is in training mode, or has no running statistics.

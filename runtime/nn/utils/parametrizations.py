@@ -203,7 +203,7 @@ def orthogonal(
         name (str): the name of the matrix.
         orthogonal_map (str): `matrix_exp`, `cayley` or `householder`; None: the first of square matrices and complex
             ones, and the last of others.
-        use_trivialization (bool): is the map multiplied by a matrix, so that the first value can be kept?
+        use_trivialization (bool): whether the map is multiplied by a matrix, so that the first value can be kept.
 
     Returns:
         The module.

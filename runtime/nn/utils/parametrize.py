@@ -190,7 +190,7 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
         tensor_name (str): its name.
         parametrization (Module): is called with what the tensor is computed from, at first the tensor itself or what
             `parametrization.right_inverse(tensor)` returns.
-        unsafe (bool): may dtype and shape change?
+        unsafe (bool): whether dtype and shape may change.
 
     Returns:
         The module.
@@ -227,7 +227,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     Args:
         module (Module): the module.
         tensor_name (str): the name of the tensor.
-        leave_parametrized (bool): is the tensor what was computed, and not what it was computed from?
+        leave_parametrized (bool): whether the tensor is what was computed, and not what it was computed from.
 
     Returns:
         The module.

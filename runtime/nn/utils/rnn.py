@@ -106,8 +106,8 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     Args:
         input (Tensor): of shape (T, N, *), with `batch_first` (N, T, *).
         lengths (Tensor or list of int): the lengths of the sequences, of shape (N).
-        batch_first (bool): is N the first dimension?
-        enforce_sorted (bool): must lengths descend? Otherwise the sequences are sorted.
+        batch_first (bool): whether N is the first dimension.
+        enforce_sorted (bool): whether lengths must descend. Otherwise the sequences are sorted.
 
     Returns:
         A PackedSequence.
@@ -151,7 +151,7 @@ def pad_packed_sequence(
 
     Args:
         sequence (PackedSequence): the sequences.
-        batch_first (bool): is N to be the first dimension?
+        batch_first (bool): whether N becomes the first dimension.
         padding_value (float): what follows the end of a sequence.
         total_length (int): T; None: the length of the longest sequence.
 
@@ -190,7 +190,7 @@ def pad_sequence(
 
     Args:
         sequences (iterable of Tensor): the sequences.
-        batch_first (bool): is the result (N, T, *), and not (T, N, *)?
+        batch_first (bool): whether the result is (N, T, *), and not (T, N, *).
         padding_value (float): what they are filled with.
         padding_side (str): `right`, behind their end, or `left`.
 

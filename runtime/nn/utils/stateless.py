@@ -137,8 +137,8 @@ def functional_call(
             is in the dict afterwards.
         args: the arguments, a tuple or one value.
         kwargs (dict): arguments by name.
-        tie_weights (bool): are tensors that the module has under several names replaced under all of them?
-        strict (bool): must there be a tensor for each parameter and buffer, and no others?
+        tie_weights (bool): whether tensors that the module has under several names are replaced under all of them.
+        strict (bool): whether there must be a tensor for each parameter and buffer, and no others.
 
     Raises:
         RuntimeError: the names do not fit, with `strict`.

@@ -47,22 +47,22 @@ class DataLoader(Generic[T_co]):
     Args:
         dataset (Dataset): the set.
         batch_size (int): how many elements in each batch; None: elements come one by one.
-        shuffle (bool): in random order?
+        shuffle (bool): whether the order is random.
         sampler (iterable): indices, in place of `shuffle`.
         batch_sampler (iterable): lists of indices, in place of `batch_size`, `shuffle`, `sampler` and `drop_last`.
         num_workers (int): how many processes read; 0: this one does.
         collate_fn (Callable): makes a batch of a list of elements.
-        pin_memory (bool): are batches copied to memory of the CPU that the accelerator allocates? Without one, or one
-            with such memory, a warning says that they are not.
-        drop_last (bool): is a last batch that is shorter left out?
+        pin_memory (bool): whether batches are copied to memory of the CPU that the accelerator allocates. Without
+            one, or one with such memory, a warning says that they are not.
+        drop_last (bool): whether a last batch that is shorter is left out.
         timeout (float): how many seconds to wait for a worker; 0: for ever.
         worker_init_fn (Callable): is called with its number in each worker, once it is seeded.
         multiprocessing_context: how workers are started, as `fork` or `spawn`.
         generator (Generator): which draws the order and the seed of workers.
         prefetch_factor (int): how many batches each worker has ahead; None: 2.
-        persistent_workers (bool): do workers live on after a pass over the data?
+        persistent_workers (bool): whether workers live on after a pass over the data.
         pin_memory_device (str): without effect but for a warning, as in torch.
-        in_order (bool): do batches come in the order of their indices also from several workers?
+        in_order (bool): whether batches come in the order of their indices also from several workers.
 
     Raises:
         ValueError: options exclude each other, or are out of range.
@@ -156,7 +156,7 @@ class DataLoader(Generic[T_co]):
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def _pins(self) -> bool:
-        """Are the batches of a pass pinned? Warns where they cannot be."""
+        """Return True if the batches of a pass are pinned. Warns where they cannot be."""
         if self.pin_memory and self.pin_memory_device:
             warn(
                 "pin_memory_device is deprecated, the current accelerator will be used as the device,"

@@ -53,7 +53,7 @@ class RandomSampler(Sampler[int]):
 
     Args:
         data_source (Sized): the set.
-        replacement (bool): may an index come again before all others have come?
+        replacement (bool): whether an index may come again before all others have come.
         num_samples (int): how many; None: as many as there are.
         generator (Generator): None: one that is seeded by the default one.
 
@@ -119,7 +119,7 @@ class WeightedRandomSampler(Sampler[int]):
     Args:
         weights (sequence of float): which need not sum to one.
         num_samples (int): how many.
-        replacement (bool): may an index come again?
+        replacement (bool): whether an index may come again.
         generator (Generator): None: the default one.
 
     Raises:
@@ -153,7 +153,7 @@ class BatchSampler(Sampler[list[int]]):
     Args:
         sampler (iterable): gives indices.
         batch_size (int): how many in each list.
-        drop_last (bool): is a last list that is shorter left out?
+        drop_last (bool): whether a last list that is shorter is left out.
 
     Raises:
         ValueError: the size is not positive, or `drop_last` no bool.
@@ -188,9 +188,9 @@ class DistributedSampler(Sampler[int]):
         dataset (Sized): the set.
         num_replicas (int): how many processes; None: one.
         rank (int): which one this is; None: the first.
-        shuffle (bool): in random order?
+        shuffle (bool): whether the order is random.
         seed (int): of all processes the same.
-        drop_last (bool): are some elements left out so that all have the same number? Otherwise some come twice.
+        drop_last (bool): whether elements are left out so that all have the same number. Otherwise some come twice.
 
     Raises:
         ValueError: there is no such process.

@@ -62,7 +62,7 @@ class _Shared(IterDataPipe[Any]):
             buffer.clear()
 
     def _share(self, element: Any, instance: int) -> bool:
-        """Puts an element into the buffers that it is for. Is it for this pipe?"""
+        """Put an element into the buffers that it is for. Returns True if it is for this pipe."""
         raise NotImplementedError
 
     def _full(self, size: int, name: str) -> None:
