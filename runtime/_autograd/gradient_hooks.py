@@ -23,6 +23,7 @@ class MultiHandle(RemovableHandle):
         self.handles = handles
 
     def remove(self) -> None:
+        """Remove the hook from all tensors."""
         for handle in self.handles:
             handle.remove()
 

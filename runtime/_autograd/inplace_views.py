@@ -89,9 +89,11 @@ class CopySlices(Node):
     geometry: ViewGeometry
 
     def name(self) -> str:
+        """Return torch's name of the node."""
         return "torch::autograd::CopySlices"
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
+        """Return the gradients by the base and by the inputs of the operator that wrote to a view of it."""
         whole = self.geometry.like_base(grad)
         part = self.geometry.view_of(whole)
         first, *others = self.inner.apply(part.clone())
@@ -104,6 +106,7 @@ class CopySlices(Node):
         return (whole, *others)
 
     def release(self) -> None:
+        """Release the tensors that the operator's node saved."""
         self.inner.release()
 
 
@@ -115,6 +118,8 @@ class AsStridedBackward0(Node):
     geometry: ViewGeometry
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
+        """Return the gradient by the tensor whose memory the view is of; elements that occur several times are
+        summed."""
         if self.geometry.overlaps:
             return (self.geometry.added(grad, self.base_dtype),)
         whole = self.geometry.zeros(grad, self.base_dtype)

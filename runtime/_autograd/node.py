@@ -253,6 +253,7 @@ class HolomorphicNode(Node):
 
     @classmethod
     def conjugating(cls) -> type[Node]:
+        """Return the class of such nodes that conjugate the gradient of complex results."""
         kind: type[Node] | None = cls.__dict__.get("_conjugating")
         if kind is None:
             kind = type(cls.__name__, (_Conjugating, cls), {"__slots__": (), "of_complex": True})
@@ -284,6 +285,7 @@ def described(meta: tuple[Any, int, int] | None) -> InputMetadata:
 
 
 def hooks_of(node: Node) -> Hooks:
+    """Return the hooks of a node, which gets an empty collection where it has none."""
     hooks: Hooks = node.hooks or Hooks()
     node.hooks = hooks
     return hooks
@@ -321,6 +323,7 @@ class AccumulateGrad(Node):
         return self.variable_reference()
 
     def name(self) -> str:
+        """Return torch's name of the node."""
         return "torch::autograd::AccumulateGrad"
 
     def _sequence_nr(self) -> int:

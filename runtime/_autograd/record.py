@@ -222,5 +222,6 @@ class Constant(Node):
     __slots__ = ()
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
+        """Return zeros as the gradients by all inputs."""
         zeros = grad.new_zeros(grad.shape)
         return tuple([None if edge is None else zeros for edge in self.edges])

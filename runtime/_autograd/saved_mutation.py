@@ -95,6 +95,7 @@ class MutationContext:
         self._by_memory.pop(memory, None)
 
     def clear(self) -> None:
+        """Forget all saved tensors and their copies."""
         self.cloned.clear()
         self.original.clear()
         self._by_memory.clear()

@@ -107,6 +107,7 @@ class PackedInputs(tuple[Any, ...]):
     __slots__ = ()
 
     def tensors(self) -> tuple[Any, ...]:
+        """Return the inputs, with those that hooks packed unpacked."""
         return tuple([each.tensor() if type(each) is Packed else each for each in self])
 
 

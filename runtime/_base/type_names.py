@@ -13,6 +13,7 @@ def type_name(value: Any) -> str:
 
 
 def class_name(kind: type) -> str:
+    """Return the name of a class, with its module unless that is Python's own."""
     module = kind.__module__
     return kind.__name__ if str(module).partition(".")[0] in _PLAIN else f"{module}.{kind.__name__}"
 

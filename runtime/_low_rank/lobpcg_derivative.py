@@ -19,12 +19,14 @@ class Differentiable(Function):
 
     @staticmethod
     def forward(ctx: Any, A: Tensor, B: Tensor | None, find: Callable[..., tuple[Tensor, Tensor]]) -> Any:
+        """Return the eigenvalues (*, k) and eigenvectors (*, n, k) that `find` computes, and save them."""
         D, U = find(A.detach(), None if B is None else B.detach())
         ctx.save_for_backward(A, B, D, U)
         return D, U
 
     @staticmethod
     def backward(ctx: Any, grad_D: Tensor, grad_U: Tensor) -> Any:
+        """Return the gradients by the matrices A and B. Raises ValueError for sparse ones."""
         A, B, D, U = ctx.saved_tensors
         if A.is_sparse or (B is not None and B.is_sparse and ctx.needs_input_grad[1]):
             raise ValueError("lobpcg.backward does not support sparse input yet. Note that lobpcg.forward does though.")

@@ -25,6 +25,7 @@ def class_dim(input: Any) -> int:
 
 
 def check_classes(input: Any, target: Any, weight: Any) -> None:
+    """Check the shapes of scores, targets and weights of a loss. Raises ValueError and RuntimeError as torch does."""
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if input.ndim == 1:

@@ -115,6 +115,7 @@ def _weights_of_channels(input: Any, weight: Any, groups: int) -> Any:
 
 
 def check_time_first(input: Any, weight: Any, bias: Any, pad: int) -> None:
+    """Check the arguments of `conv_tbc`. Raises RuntimeError for shapes that do not fit."""
     if input.ndim != 3:
         raise RuntimeError(f"Input must have 3 dims: time, batch, in_channel, but got size {list(input.shape)}")
     if weight.ndim != 3:

@@ -119,6 +119,7 @@ def grids(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
 
 
 def check_vector(tensor: Any) -> None:
+    """Raise RuntimeError unless the tensor has one dimension."""
     if tensor.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
 

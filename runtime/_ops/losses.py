@@ -50,5 +50,6 @@ def reduced_loss(losses: Any, reduction: str, weight: Any = None) -> Any:
 
 
 def check_probabilities(input: Any) -> None:
+    """Raise RuntimeError unless all elements are between 0 and 1."""
     if input.numel() and not holds(((input >= 0) & (input <= 1)).all(), True):
         raise RuntimeError("all elements of input should be between 0 and 1")

@@ -94,4 +94,5 @@ def element_of(tensor: Any) -> bool | int | float | complex:
 
 
 def made_in_inference_mode(tensor: Any) -> bool:
+    """Return True if the tensor's memory was made in `inference_mode`."""
     return bool(lib.storage_is_inference(lib.storage_of(tensor._h)))

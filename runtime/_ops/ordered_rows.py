@@ -37,6 +37,7 @@ class RowLayout:
 
     @property
     def count(self) -> int:
+        """The number of elements of a row."""
         return prod(self.shape[dim] for dim in self.dims)
 
 

@@ -27,16 +27,19 @@ __all__ = [
 
 
 def randint_low(low: Any, high: Any, size: Any) -> int:
+    """Return the lower bound of `randint`, which may be left out and is 0 then."""
     return 0 if _has_no_low(low, high, size) else integer("randint", "low", low)
 
 
 def randint_high(low: Any, high: Any, size: Any) -> int:
+    """Return the upper bound of `randint`, in either order of arguments."""
     if _has_no_low(low, high, size):
         return integer("randint", "high", high if low is None else low)
     return integer("randint", "high", high, 2)
 
 
 def randint_size(low: Any, high: Any, size: Any) -> Any:
+    """Return the size for `randint`, in either order of arguments. Raises TypeError where there is none."""
     size = high if size is None and _has_no_low(low, high, size) else size
     if size is None or isinstance(size, int):
         position = 2 if _has_no_low(low, high, None) else 3
@@ -57,6 +60,7 @@ _NO_WEIGHT = "invalid multinomial distribution (sum of probabilities <= 0)"
 
 
 def permutation_size(n: Any) -> tuple[int]:
+    """Return the size of the result of `randperm`."""
     return (integer("randperm", "n", n),)
 
 
@@ -78,6 +82,7 @@ def normal_size(mean: Any, std: Any, size: Any) -> Any:
 
 
 def check_binomial(count: Any, prob: Any) -> None:
+    """Check the arguments of `binomial`. Raises ValueError for integers, RuntimeError for different dtypes."""
     for name, value in (("count", count), ("prob", prob)):
         if not value.is_floating_point():
             raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.scalar_name}")
@@ -85,6 +90,7 @@ def check_binomial(count: Any, prob: Any) -> None:
 
 
 def check_one_dtype(*tensors: Any) -> None:
+    """Raise RuntimeError unless all tensors have the same dtype."""
     for tensor in tensors:
         if tensor.dtype is not tensors[0].dtype:
             raise RuntimeError(f"Found dtype {tensor.dtype.scalar_name} but expected {tensors[0].dtype.scalar_name}")
@@ -97,6 +103,7 @@ def share_bounds(dtype: Any) -> tuple[float, float]:
 
 
 def check_multinomial(weights: Any, count: int, replacement: bool) -> None:
+    """Check the arguments of `multinomial`. Raises RuntimeError for shapes, dtypes and counts that it does not have."""
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if not weights.is_floating_point():
@@ -115,6 +122,7 @@ def check_multinomial(weights: Any, count: int, replacement: bool) -> None:
 
 
 def check_weights(weights: Any) -> None:
+    """Raise RuntimeError for weights that are negative, infinite or NaN, or all zero."""
     if not holds(((weights >= 0) & (weights < float("inf"))).all(), True):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not holds(weights.any(-1).all(), True):

@@ -20,6 +20,7 @@ def listed(function: str, name: str, values: Any) -> tuple[int, ...]:
 
 
 def at_least(tensor: Any, ndim: int) -> Any:
+    """Return the tensor. Raises RuntimeError if it has fewer dimensions."""
     if tensor.ndim < ndim:
         raise RuntimeError(f"Input must be >= {ndim}-d.")
     return tensor

@@ -27,6 +27,7 @@ MOST_PARTS = 2**27
 
 
 def check_count(parts: int) -> None:
+    """Raise RuntimeError for more views than memory has room for."""
     if parts > MOST_PARTS:
         raise RuntimeError(f"{parts} views are more than fit in memory")
 

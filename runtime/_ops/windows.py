@@ -255,6 +255,7 @@ def _counted(
 
 
 def window_arguments(input: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Any, ...]:
+    """Return the arguments of `unfold` by dimension. Raises RuntimeError for shapes that do not fit."""
     numbers = _window_numbers(kernel, dilation, padding, stride)
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
         raise RuntimeError(
@@ -275,6 +276,7 @@ def window_arguments(input: Any, kernel: Any, dilation: Any, padding: Any, strid
 def fold_arguments(
     input: Any, output_size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any
 ) -> tuple[Any, ...]:
+    """Return the arguments of `fold` by dimension. Raises RuntimeError for shapes that do not fit."""
     size = _per_dimension("fold", "output_size", output_size, 2)
     numbers = _window_numbers(kernel, dilation, padding, stride)
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:

@@ -109,6 +109,7 @@ def _elements_of(value: Any, target: dtype) -> Any:
 
 
 def check_expandable(source: float, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Raise RuntimeError unless elements of this shape can be broadcast to the target."""
     extra = len(target) - len(shape)
     if extra < 0:
         scalar_name = BY_CODE[lib.dtype(source)].scalar_name

@@ -24,6 +24,7 @@ _storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictiona
 
 
 def make_storage(kind: type[AnyStorage], elements: Any) -> Any:
+    """Return a storage object of a class for the memory of elements."""
     storage = object.__new__(kind)
     storage._elements = elements
     return storage

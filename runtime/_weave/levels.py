@@ -34,6 +34,7 @@ def own() -> str:
 
 
 def file_name(stem: str, level: str) -> str:
+    """Return the name of the shared object of a level."""
     return f"{stem}-{level}.so"
 
 

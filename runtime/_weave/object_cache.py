@@ -44,6 +44,7 @@ class ObjectCache:
         return kept
 
     def keep(self, key: str, content: bytes) -> None:
+        """Keep an object's content under its key, where there is a folder that can be written to."""
         from ..codegen import generate
 
         if self._folder is not None:

@@ -72,6 +72,7 @@ def stem_of(fingerprint: str) -> str:
 
 
 def write(folder: Path, stamp: Stamp) -> None:
+    """Write the stamp of a package to its folder."""
     from ..codegen import generate
 
     generate.replace(folder / STAMP, (json.dumps(asdict(stamp), indent=2) + "\n").encode())

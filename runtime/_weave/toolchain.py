@@ -70,6 +70,7 @@ class Job:
 
     @property
     def output(self) -> Path:
+        """The path of the object file."""
         return self.source.with_suffix(f".{self.level}.o")
 
 

@@ -212,19 +212,23 @@ def _placed(grad: Any, shape: Sequence[int], view: Any) -> Any:
 
 
 def select_backward(grad: Any, shape: Sequence[int], dim: int, index: int) -> Any:
+    """Return the gradient of `select`: zeros of this shape with the gradient in its place."""
     return _placed(grad, shape, lambda whole: whole.select(dim, index))
 
 
 def slice_backward(grad: Any, shape: Sequence[int], dim: int, start: Any, end: Any, step: int) -> Any:
+    """Return the gradient of a slice: zeros of this shape with the gradient in its place."""
     index = (*[slice(None)] * (dim % len(shape)), slice(start, end, step))
     return _placed(grad, shape, lambda whole: whole[index])
 
 
 def narrow_backward(grad: Any, shape: Sequence[int], dim: int, start: int, length: int) -> Any:
+    """Return the gradient of `narrow`: zeros of this shape with the gradient in its place."""
     return _placed(grad, shape, lambda whole: whole.narrow(dim, start, length))
 
 
 def diagonal_backward(grad: Any, shape: Sequence[int], offset: int, dim1: int, dim2: int) -> Any:
+    """Return the gradient of `diagonal`: zeros of this shape with the gradient in its place."""
     return _placed(grad, shape, lambda whole: whole.diagonal(offset, dim1, dim2))
 
 

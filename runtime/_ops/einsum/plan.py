@@ -107,6 +107,7 @@ class _Term:
 
 @lru_cache(maxsize=512)
 def plan_of(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
+    """Return the plan of an equation for operands of these shapes, from a cache."""
     return plan(*labels_of(equation, [len(shape) for shape in shapes]), shapes)
 
 

@@ -14,6 +14,7 @@ __all__ = ["complex_transform_backward", "hermitian_transform_backward", "real_t
 
 
 def complex_transform_backward(grad: Any, dims: Sequence[int], normalization: int, forward: bool) -> Any:
+    """Return the gradient of a complex transform: the transform in the other direction."""
     return ops.fft_c2c(grad, dims, normalization, not forward)
 
 

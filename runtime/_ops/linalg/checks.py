@@ -37,11 +37,13 @@ def is_inexact(*tensors: Any) -> bool:
 
 
 def check_matrix(function: str, tensor: Any, argument: str = "A") -> None:
+    """Raise RuntimeError unless the tensor has at least two dimensions."""
     if tensor.ndim < 2:
         raise RuntimeError(f"{function}: The input tensor {argument} must have at least 2 dimensions.")
 
 
 def check_square(function: str, tensor: Any, argument: str = "A") -> None:
+    """Raise RuntimeError unless the last two dimensions are of one size."""
     check_matrix(function, tensor, argument)
     shape = tensor.shape
     rows, columns = shape[-2], shape[-1]
@@ -52,6 +54,7 @@ def check_square(function: str, tensor: Any, argument: str = "A") -> None:
 
 
 def check_floating(function: str, tensor: Any, halves: bool = True) -> None:
+    """Raise RuntimeError unless the dtype is floating or complex; without `halves` one that LAPACK knows."""
     name = tensor.dtype.scalar_name
     if not is_inexact(tensor):
         raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
@@ -78,6 +81,7 @@ def has_history(tensor: Any) -> bool:
 
 
 def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:
+    """Raise RuntimeError unless both tensors have the same dtype."""
     if left.dtype is not right.dtype:
         first, second = names
         raise RuntimeError(

@@ -40,6 +40,7 @@ def _divide_triangle(B: Any, A: Any) -> Any:
 
 
 def inverse_backward(grad: Any, inverse: Any) -> Any:
+    """Return the gradient by a matrix, given that of its inverse."""
     return -(inverse.mH @ grad @ inverse.mH)
 
 

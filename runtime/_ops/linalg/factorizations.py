@@ -74,6 +74,7 @@ def lower_factor(LU: Any) -> Any:
 
 
 def upper_factor(LU: Any) -> Any:
+    """Return the upper triangular factor of a compact LU factorization."""
     m, n = LU.shape[-2:]
     return LU.narrow(-2, 0, min(m, n)).triu().contiguous()
 
@@ -158,6 +159,7 @@ def with_rows(tensor: Any, count: int) -> Any:
 
 
 def check_reflections(function: str, reflections: Any, tau: Any) -> None:
+    """Check Householder vectors and their factors. Raises RuntimeError for shapes that do not fit."""
     if reflections.ndim < 2:
         raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
     if reflections.size(-2) < reflections.size(-1):
@@ -185,6 +187,7 @@ def _check_tau(function: str, reflections: Any, tau: Any) -> None:
 
 
 def check_multiplied_reflections(reflections: Any, tau: Any, other: Any, left: bool) -> None:
+    """Check the arguments of `ormqr`. Raises RuntimeError for shapes that do not fit."""
     function, side = "torch.ormqr", -2 if left else -1
     for name, tensor in (("input", reflections), ("other", other)):
         if tensor.ndim < 2:

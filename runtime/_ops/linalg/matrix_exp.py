@@ -35,6 +35,7 @@ _FACTORS = (
 
 
 def matrix_exponential(A: Any) -> Any:
+    """Return the exponential of square matrices (*, n, n)."""
     n = A.size(-1)
     if n <= 1 or not A.numel():
         return A.exp()

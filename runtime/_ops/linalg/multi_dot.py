@@ -11,6 +11,7 @@ __all__ = ["chained", "check_vectors", "multiplied"]
 
 
 def check_vectors(function: str, **tensors: Any) -> None:
+    """Raise RuntimeError unless each tensor has one dimension."""
     for name, tensor in tensors.items():
         if tensor.ndim != 1:
             raise RuntimeError(f"{function}: Expected 1-D argument {name}, but got {tensor.ndim}-D")

@@ -37,6 +37,7 @@ def number_text(value: Any) -> str:
 
 
 def check_vector_norm(tensor: Any, order: Any, dtype: Any) -> None:
+    """Check the arguments of `linalg.vector_norm`. Raises RuntimeError for orders and dtypes that it does not have."""
     function = "linalg.vector_norm"
     check_floating(function, tensor)
     if isinstance(order, complex):
@@ -107,6 +108,7 @@ def extreme(values: Any, largest: bool, dim: int) -> Any:
 
 
 def kept_shape(shape: Sequence[int], rows: int, columns: int) -> list[int]:
+    """Return the shape with size 1 in place of the rows and columns."""
     return [1 if dim in (rows, columns) else size for dim, size in enumerate(shape)]
 
 

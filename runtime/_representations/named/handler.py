@@ -25,6 +25,7 @@ _REFUSED_PARTS = (_REFUSED, UNNAMED_SIZES)
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Answer a call with named tensors: compute with unnamed ones, and name the results by the operator's rule."""
     if op in ANSWERS:
         return ANSWERS[op](op, args, out, mode)
     args = resolved(op, args)

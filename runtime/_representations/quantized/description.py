@@ -86,11 +86,13 @@ def scheme_of(input: Any) -> qscheme:
 
 
 def check_tensor(function: str, name: str, place: int, value: Any) -> None:
+    """Raise TypeError unless the argument is a tensor."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{function}(): argument '{name}' (position {place}) must be Tensor, not {type_name(value)}")
 
 
 def check_quantized(function: str, input: Any) -> Any:
+    """Return the tensor. Raises NotImplementedError if it is not quantized."""
     check_tensor(function, "input", 1, input)
     if not is_quantized(input):
         raise NotImplementedError(

@@ -36,6 +36,7 @@ _FLOAT32 = EXPORTS["float32"]
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Answer a call with quantized tensors by the rule of its operator."""
     if op.view:
         return _view(op, args, mode)
     if op.name in MOVED:

@@ -33,6 +33,7 @@ class PerTensor:
     scheme = per_tensor_affine
 
     def operands(self, elements: Any) -> Operands:
+        """Return scale and zero point as operands for elements."""
         return _of_numbers(self.scale, self.zero_point)
 
     @property
@@ -52,6 +53,7 @@ class Operands(NamedTuple):
 
     @classmethod
     def of(cls, scale: Any, zero_point: Any) -> Operands:
+        """Return the operands of a scale and a zero point, which are tensors."""
         scale = scale.to(_FLOAT32)
         integer = zero_point if zero_point.is_floating_point() else zero_point.to(EXPORTS["int32"])
         return cls(scale, ops.reciprocal(scale), zero_point.to(_FLOAT32), integer)
@@ -76,13 +78,16 @@ class PerChannel:
 
     @property
     def scheme(self) -> qscheme:
+        """The scheme of quantization."""
         return per_channel_affine_float_qparams if self.is_floating else per_channel_affine
 
     @property
     def is_floating(self) -> bool:
+        """True if zero points are float32."""
         return self.zero_points.dtype is _FLOAT32
 
     def operands(self, elements: Any) -> Operands:
+        """Return scales and zero points as operands, in the shape that broadcasts to the elements."""
         return Operands.of(*(self.over(elements, each) for each in (self.scales, self.zero_points)))
 
     def over(self, elements: Any, numbers: Any) -> Any:
@@ -93,6 +98,7 @@ class PerChannel:
 
     @property
     def arguments(self) -> tuple[Any, Any, int]:
+        """The arguments that make the same quantizer anew."""
         return self.scales, self.zero_points, self.axis
 
     def __eq__(self, other: object) -> bool:

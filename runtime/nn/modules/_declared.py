@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: Any) -> Any:
+        """Return a decorator that changes nothing: type checkers alone read it."""
         return lambda cls: cls
 
 

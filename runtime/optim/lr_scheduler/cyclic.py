@@ -107,6 +107,7 @@ class CyclicLR(LRScheduler):
         return {**super().state_dict(), "_scale_fn_custom": None if function is None else saved_function(function)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore what `state_dict()` returned, and the attributes of `scale_fn`, where it is an object."""
         saved = state_dict["_scale_fn_custom"]
         super().load_state_dict({**state_dict, "_scale_fn_custom": self._scale_fn_custom})
         if saved is not None:

@@ -128,5 +128,6 @@ class ReduceLROnPlateau(LRScheduler):
                 set_value(group, "lr", reduced)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore what `state_dict()` returned."""
         super().load_state_dict(state_dict)
         self._ow_choose(self.mode, self.threshold, self.threshold_mode)
