@@ -68,11 +68,13 @@ def stub(cdef: str) -> str:
 
 
 def argument_name(declaration: str) -> str:
+    """Return the name of an argument of a C declaration, as Python can have it."""
     name = declaration.split()[-1].lstrip("*")
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def python_type(declaration: str) -> str:
+    """Return the Python type of a C declaration."""
     if "*" in declaration:
         return "Any"
     c_type = declaration.split()[0]
@@ -91,6 +93,7 @@ def check(source: str, functions: int) -> None:
 
 
 def main(header: str, output: str, stub_output: str) -> None:
+    """Write the C source of the binding and its type stubs."""
     cdef = declarations(Path(header).read_text())
     builder = cffi.FFI()
     builder.cdef(cdef)

@@ -19,11 +19,13 @@ ROOT = Path(os.environ.get("MESON_SOURCE_ROOT") or Path(__file__).resolve().pare
 
 
 def matching_files(patterns: list[str]) -> list[str]:
+    """Return the files that match, relative to the source root."""
     found = {path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()}
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
 def run_codegen() -> int:
+    """Run codegen, and return its exit status."""
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     from codegen.__main__ import main
@@ -34,6 +36,7 @@ def run_codegen() -> int:
 
 
 def openblas_folder() -> str:
+    """Return the folder of OpenBLAS. Exits with a message if it is not installed."""
     # Found, not imported: the package's own import loads the library for every module of the process.
     spec = importlib.util.find_spec("scipy_openblas64")
     if spec is None or spec.origin is None:
@@ -42,6 +45,7 @@ def openblas_folder() -> str:
 
 
 def main(arguments: list[str]) -> None:
+    """Print the answer to a question."""
     command, *rest = arguments
     if command == "list":
         lines = matching_files(rest)

@@ -46,6 +46,7 @@ def rounded(count: int) -> str:
 
 
 def boxes(operators: Sequence[Operator], files: Mapping[str, str]) -> tuple[Box, Box, list[Box], Box]:
+    """Return the boxes of the picture, with the numbers of operators and files."""
     kernels = sum(path.startswith("kernels/") for path in files)
     names = {("Tensor", name) for operator in operators for name in variants.method_names(operator)}
     for operator in operators:
@@ -70,6 +71,7 @@ def boxes(operators: Sequence[Operator], files: Mapping[str, str]) -> tuple[Box,
 
 
 def draw(first: Box, second: Box, outputs: Sequence[Box], last: Box) -> Iterator[str]:
+    """Yield the lines of the picture."""
     height = 2 * TOP + len(outputs) * (ROW + GAP) - GAP
     labels = ", ".join(title for title, _ in outputs)
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
@@ -103,6 +105,7 @@ def _arrow(x: int, y: int, to_x: int, to_y: int) -> str:
 
 
 def main() -> None:
+    """Write the picture to docs/pipeline.svg, or to the path that is given."""
     operators = library.read(ROOT / "ops.yaml", "ops.yaml")
     drawn = draw(*boxes(operators, emit.outputs(operators, "ops.yaml")))
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "pipeline.svg"

@@ -19,6 +19,7 @@ Function = Callable[[mp.mpf], mp.mpf]
 
 
 def rounded(value: mp.mpf) -> float:
+    """Return the number as float32 has it."""
     return float(np.float32(float(value)))
 
 
@@ -71,6 +72,7 @@ def over_octaves(function: Function, degree: int) -> list[list[mp.mpf]]:
 
 
 def erfcx(y: mp.mpf) -> mp.mpf:
+    """Return the scaled complementary error function."""
     return mp.exp(y * y) * mp.erfc(y)
 
 
@@ -85,6 +87,7 @@ def reciprocals() -> list[mp.mpf]:
 
 
 def show(name: str, rows: Iterable[Iterable[mp.mpf]], comment: str) -> None:
+    """Print a table of float32."""
     lines = []
     for row in rows:
         numbers = [spelled(value) for value in row]
@@ -95,6 +98,7 @@ def show(name: str, rows: Iterable[Iterable[mp.mpf]], comment: str) -> None:
 
 
 def show_double(name: str, rows: Sequence[Sequence[mp.mpf]], comment: str) -> None:
+    """Print a table of float64."""
     lines = []
     for row in rows:
         numbers = [float(value).hex() if value else "0" for value in row]
@@ -119,6 +123,7 @@ def logarithms() -> list[list[mp.mpf]]:
 
 
 def main() -> None:
+    """Print the header with all tables."""
     print("/* Tables of avx512.h and avx512_f64.h. tools/fit_avx512.py computed them. */")
     print("#ifndef OPWEAVE_AVX512_TABLES_H\n#define OPWEAVE_AVX512_TABLES_H\n")
     powers = [mp.mpf(2) ** (mp.mpf(k) / INTERVALS) for k in range(INTERVALS)]

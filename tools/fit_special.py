@@ -191,6 +191,7 @@ def temme() -> list[list[Fraction]]:
 
 
 def print_table(name: str, coefficients: Iterable[float]) -> None:
+    """Print coefficients as a C array."""
     texts = [each.hex() for each in coefficients]
     print(f"static const double ow_{name}[{len(texts)}] = {{")
     for start in range(0, len(texts), 4):
@@ -199,6 +200,7 @@ def print_table(name: str, coefficients: Iterable[float]) -> None:
 
 
 def main() -> None:
+    """Print all tables."""
     for name, function in FITS.items():
         print_table(name, map(float, chebyshev(function)))
     for name, (function, low, count) in POLYNOMIALS.items():

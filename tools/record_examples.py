@@ -37,6 +37,7 @@ def recorded(session: str) -> str:
 
 
 def main() -> None:
+    """Write the outputs of all examples to docs/examples.txt."""
     head = "".join(line for line in PATH.read_text("utf-8").splitlines(keepends=True) if line.startswith("#"))
     known = {name: recorded(session) for name, session in sessions.read(PATH).items()}
     PATH.write_text(sessions.text(known, head), "utf-8")
