@@ -19,6 +19,7 @@ from .read import exports
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the command with these arguments, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m codegen", description="Generate opweave from ops.yaml.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a generated file is stale")
     parser.add_argument("--rules", action="store_true", help="write nothing; print what is known of each operator")

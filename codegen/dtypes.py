@@ -387,6 +387,7 @@ def promote(first: DType, second: DType) -> DType:
 
 
 def promote_all(dtypes: list[DType]) -> DType:
+    """Return the dtype that several promote to."""
     return reduce(promote, dtypes)
 
 

@@ -77,21 +77,27 @@ class Diagnostics:
         self._found: set[Diagnostic] = set(diagnostics)
 
     def report(self, span: Span, message: str, help: str | None = None) -> None:
+        """Add an error at a place of a file."""
         self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length))
 
     def hint(self, span: Span, message: str, help: str | None = None) -> None:
+        """Add a hint at a place of a file."""
         self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length, "hint"))
 
     def note(self, span: Span, message: str, help: str | None = None) -> None:
+        """Add a note at a place of a file."""
         self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length, "note"))
 
     def add(self, diagnostic: Diagnostic) -> None:
+        """Add a diagnostic, unless there is an equal one."""
         self._found.add(diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add several diagnostics."""
         self._found.update(diagnostics)
 
     def sorted(self) -> list[Diagnostic]:
+        """Return the diagnostics in the order of files and lines."""
         return sorted(self._found)
 
     def raise_if_any(self, hints: bool = False) -> None:
@@ -153,6 +159,7 @@ def render(diagnostics: Iterable[Diagnostic], source_lines: SourceLines | None =
 
 
 def normalise_line_breaks(text: str) -> str:
+    """Return the text with line feeds alone as line breaks."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

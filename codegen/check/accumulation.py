@@ -22,6 +22,7 @@ _HELP = "lines are combined in parts, which are joined: what depends on the grou
 
 
 def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Report reductions and scans whose `combine` depends on how the elements are grouped."""
     body = operator.body
     if not isinstance(body, (Reduce, Scan)):
         return

@@ -33,6 +33,7 @@ class Provided:
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provided: Provided | None) -> None:
+    """Report unknown functions that the Python of entries calls, and composites without a result."""
     operators = [each for each in declarations if isinstance(each, Operator)]
     if provided is not None:
         own = {name for each in declarations for name in _names(each)}

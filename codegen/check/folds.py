@@ -28,6 +28,7 @@ _HELP = "parts of a line are combined separately and then joined, which 'order: 
 
 
 def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Report divisions of integers in folds, and states whose combination depends on how the elements are grouped."""
     body = operator.body
     if not isinstance(body, Folding):
         return
@@ -77,6 +78,7 @@ class Steps:
         }
 
     def start(self, element: Mapping[str, Array]) -> State:
+        """Return the state before the first element."""
         return self._values([start.tree for _, start in self.body.state], element)
 
     def of(self, element: Mapping[str, Array]) -> State:
@@ -84,12 +86,15 @@ class Steps:
         return self._values([each.tree for each in self.body.element], element)
 
     def after(self, state: State, element: Mapping[str, Array]) -> State:
+        """Return the state after one more element."""
         return self._values([each.tree for each in self.body.following], {**state, **element})
 
     def combined(self, state: State, other: State) -> State:
+        """Return the state of two parts of a line that are joined."""
         return self.after(state, {f"{OTHER}{name}": value for name, value in other.items()})
 
     def results(self, env: Mapping[str, Array], types: Sequence[DType]) -> tuple[Array, ...]:
+        """Return the results, each in its dtype."""
         known = {**self.numbers, **env}
         return tuple(samples.value(each.tree, known, of) for each, of in zip(self.body.results, types, strict=True))
 

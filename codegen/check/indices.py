@@ -48,10 +48,12 @@ class Steps:
     values: float = inf
 
     def take(self) -> None:
+        """Count one step. Raises an error when none is left."""
         self.left -= 1
         self._check()
 
     def evaluate(self) -> None:
+        """Count one expression that is evaluated. Raises an error when none is left."""
         self.values -= 1
         self._check()
 

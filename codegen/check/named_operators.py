@@ -10,6 +10,7 @@ from ..model.operator import Composite, Declaration, Elementwise, Family, Indexi
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    """Report operators that other entries name and that do not exist or do not fit."""
     _check_choices(declarations, diagnostics)
     _check_shortcuts(declarations, diagnostics)
     for declaration in declarations:

@@ -8,6 +8,7 @@ from .samples import Array
 
 
 def end_of(dtype: DType, end: End) -> float:
+    """Return the end of a dtype's range; infinite for floating dtypes."""
     import numpy as np
 
     low, high = (-np.inf, np.inf) if dtype.is_floating else (dtype.lowest, dtype.highest)
@@ -24,6 +25,7 @@ def start_of(reduction: str, dtype: DType) -> object:
 
 
 def joined(reduction: str, state: Array, value: Array) -> Array:
+    """Return the state of a reduction after one more value."""
     import numpy as np
 
     join = {"sum": np.add, "prod": np.multiply, "any": np.logical_or, "all": np.logical_and}

@@ -55,6 +55,7 @@ def results(
 
 
 def identity(body: Reduce | Scan, dtype: DType) -> Array:
+    """Return the identity of a reduction or scan as a value of the dtype."""
     import numpy as np
 
     if isinstance(body.identity, Expression):

@@ -161,6 +161,7 @@ def _call(operator: Operator, package: str, inputs: Mapping[str, Array], argumen
 
 
 def python_name(name: str) -> str:
+    """Return the name of an argument in Python: `self` is `input`."""
     return "input" if name == "self" else name
 
 

@@ -28,6 +28,7 @@ class LoopKernel:
 
 
 def kernels(operator: Operator, body: Loop) -> Iterator[LoopKernel]:
+    """Yield the kernels of a loop that is written in C, for each dtype of computation."""
     first = body.code.locate(0)[0]
     for dtype in operator.compute_dtypes:
         params = parameters(operator, dtype)

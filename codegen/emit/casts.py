@@ -37,6 +37,7 @@ class Cast:
     expression: str
 
     def convert(self, value: str) -> str:
+        """Return the C expression that converts a value."""
         return self.expression.format(value)
 
 
@@ -52,6 +53,7 @@ class Narrow:
 
 
 def emit() -> str:
+    """Return the text of casts.c: conversions between all pairs of dtypes."""
     dtypes = tuple(DTYPES.values())
     pairs = [(dst, src) for dst in dtypes for src in dtypes]
     casts = [_cast(dst, src) for dst, src in pairs if not (dst.is_narrow or src.is_narrow)]

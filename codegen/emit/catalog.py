@@ -12,6 +12,7 @@ from ..model.operator import Operator
 
 
 def emit(operators: Sequence[Operator]) -> str:
+    """Return the catalog of operators as JSON."""
     return json.dumps([_record(operator) for operator in operators], indent=1, ensure_ascii=False) + "\n"
 
 

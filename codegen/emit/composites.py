@@ -11,6 +11,7 @@ from ..source import Scalar
 
 
 def composite_body(body: Composite) -> str:
+    """Return the Python text of a composite, with the checks of its requirements before."""
     return "\n".join((*_requirements(body), body.source.value.rstrip()))
 
 

@@ -57,6 +57,7 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
 
 
 def shared(operator: Operator, body: Compute) -> Shared:
+    """Return the parts that the kernels of all dtypes have in common."""
     inner = line_variable(body)
     outer = [(variable(name), index) for index, name in enumerate(body.names) if name != inner]
     found = order(body)

@@ -81,6 +81,7 @@ class GeometryFunction:
 
 
 def function(operator: Operator, body: Compute) -> GeometryFunction:
+    """Return the C function that computes the sizes of results and the bounds of indices."""
     found = order(body)
     return GeometryFunction(
         name=f"{operator.name}_geometry",

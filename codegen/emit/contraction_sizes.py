@@ -49,6 +49,7 @@ class Sizes:
 
 
 def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
+    """Return the sizes of the matrix products of a contraction."""
     inputs = [each.name for each in operator.inputs]
     writer = _Writer(body, made)
     packed = (

@@ -164,6 +164,7 @@ def emit(
     package: Package | None = None,
     cache: Cache = NO_CACHE,
 ) -> str:
+    """Return the text of the module of derivatives."""
     kernels = backward.indices(operators, len(indexed(operators)))
     same = formulas.functions(operators)
     return render(

@@ -84,6 +84,7 @@ class Descriptor:
 
 
 def descriptor(operator: Operator) -> Descriptor:
+    """Return the constants by which the core knows an operator."""
     body = operator.body
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
@@ -184,6 +185,7 @@ def _results(operator: Operator) -> str:
 
 
 def dtype_bits(dtypes: frozenset[DType]) -> tuple[str, ...]:
+    """Return a set of dtypes as bits, in C."""
     # Kernels' header has no names for the dtypes that are only stored.
     return tuple(
         f"1u << OW_{dtype.name.upper()}" if dtype.promotes else f"1u << {dtype.code} /* {dtype} */"

@@ -67,6 +67,7 @@ def emit_header(core: bool = False) -> str:
 
 
 def emit_python() -> str:
+    """Return the table of dtypes as a module of Python."""
     rows = [
         (
             *(d.name, d.code, d.itemsize, d.kind.value, d.numpy, d.aliases, d.scalar_name, d.method),
@@ -84,5 +85,6 @@ def names() -> list[str]:
 
 
 def emit_names() -> str:
+    """Return the type stubs of names that follow from dtypes."""
     methods = [dtype.method for dtype in DTYPES.values() if dtype.method]
     return render("dtype_names.pyi.j2", _TABLE, "_dtype_names.pyi", names=names(), methods=methods)

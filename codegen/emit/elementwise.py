@@ -127,6 +127,7 @@ def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
 
 
 def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
+    """Yield the kernels of halves that compute in float32, where there is one expression for it."""
     expression = body.expression(FLOAT32) if body.is_single and body.own == (None,) else None
     if expression is None or FLOAT32 not in operator.compute_dtypes:
         return

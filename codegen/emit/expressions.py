@@ -36,6 +36,7 @@ class Variable:
 
 
 def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
+    """Return the parameters of an operator as variables of a kernel."""
     return tuple(
         Variable(variable(param.name), own.c_type, index=index, field=_field(own))
         for index, param in enumerate(operator.params)
@@ -48,10 +49,12 @@ def _field(dtype: DType) -> str:
 
 
 def enum(dtype: DType) -> str:
+    """Return the core's name of a dtype."""
     return f"OW_{dtype.name.upper()}"
 
 
 def identity(identity: Expression | End, dtype: DType) -> str:
+    """Return the identity of a reduction as a C expression."""
     if isinstance(identity, Expression):
         return emit_expression(identity.tree, {}, dtype).value
     if dtype.is_floating:

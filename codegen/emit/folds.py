@@ -37,6 +37,7 @@ class FoldKernel:
 
 
 def kernels(operator: Operator, body: Folding) -> Iterator[FoldKernel]:
+    """Yield the kernels of a fold, for each dtype of computation."""
     for dtype in operator.compute_dtypes:
         yield _kernel(operator, body, dtype)
 

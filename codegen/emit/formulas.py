@@ -28,6 +28,7 @@ def variable(name: str) -> str:
 
 
 def takes_complex(operator: Operator) -> bool:
+    """Return True if the operator has complex dtypes."""
     return any(dtype.is_complex for dtype in operator.dtypes)
 
 

@@ -16,6 +16,7 @@ def indexed(operators: Sequence[Operator]) -> list[Operator]:
 
 
 def emit(operators: Sequence[Operator], source: str, library: str | None = None) -> str:
+    """Return the C array of the descriptors of all operators."""
     names = [operator.name for operator in (*indexed(operators), *backward.operators(operators))]
     vector_functions = [(each.c, len(each.params)) for each in FUNCTIONS.values() if each.libmvec]
     return render(

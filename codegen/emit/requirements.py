@@ -34,6 +34,7 @@ class Check:
 
 
 def checks(operator: Operator, body: Elementwise | Loop) -> tuple[Check, ...]:
+    """Return the checks of a body's requirements in C."""
     return tuple(_check(operator, cast("_Requirement", requirement)) for requirement in body.require)
 
 
@@ -59,6 +60,7 @@ def _check(operator: Operator, requirement: _Requirement) -> Check:
 
 
 def error_kind(requirement: Requirement[Any, Any]) -> str:
+    """Return the core's name of the exception that a requirement raises."""
     return ERROR_KINDS[requirement.error]
 
 

@@ -9,6 +9,7 @@ from .text import render
 
 
 def emit() -> str:
+    """Return the text of ow_routines.h."""
     return render(
         "routines.h.j2",
         "codegen/model/routines.py",

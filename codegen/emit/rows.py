@@ -138,6 +138,7 @@ class RowsKernel:
 
 
 def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
+    """Yield the kernels of rows, for each dtype of computation."""
     kept, outputs = _kept(operator, body)
     for dtype in operator.compute_dtypes:
         env = row_dtypes(operator, body, dtype) | {_KEPT: dtype}
@@ -180,6 +181,7 @@ def kinds(body: Rows) -> tuple[str, ...]:
 
 
 def bits(operator: Operator, tensors: frozenset[str]) -> str:
+    """Return the positions of tensors among the inputs as bits, in C."""
     return hex(sum(1 << index for index, each in enumerate(operator.inputs) if each.name in tensors))
 
 

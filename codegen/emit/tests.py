@@ -149,6 +149,7 @@ class Callable:
 
 
 def callables(operators: Sequence[Operator]) -> Iterator[Callable]:
+    """Yield the public operators, and internal ones by the choice of an argument that leads to them."""
     by_name = {operator.name: operator for operator in operators}
     for operator in operators:
         if not operator.internal:

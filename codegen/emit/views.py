@@ -27,6 +27,7 @@ class Function:
 
 
 def emit(operator: Operator, output: str, context: dict[str, object]) -> str:
+    """Return the C file of a view."""
     body = operator.body
     function = _function(operator, body) if isinstance(body, View) else None
     return render("view.c.j2", operator.file, output, v=function, **context)

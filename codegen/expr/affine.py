@@ -61,6 +61,7 @@ def index(tree: Expr, variables: frozenset[str], uniform: frozenset[str]) -> Ind
 
 
 def affine(tree: Expr, variables: frozenset[str], uniform: frozenset[str]) -> Affine | None:
+    """Return a tree as a sum of multiples of variables and a rest without them, or None if it is no such sum."""
     if isinstance(tree, Name) and tree.name in variables:
         return Affine(((tree.name, ONE),), ZERO)
     if names(tree) <= uniform:
@@ -82,6 +83,7 @@ def affine(tree: Expr, variables: frozenset[str], uniform: frozenset[str]) -> Af
 
 
 def added(a: Affine, b: Affine) -> Affine:
+    """Return the sum of two affine expressions."""
     factors: dict[str, Expr] = dict(a.factors)
     for name, factor in b.factors:
         factors[name] = total(factors[name], factor) if name in factors else factor
@@ -90,17 +92,20 @@ def added(a: Affine, b: Affine) -> Affine:
 
 
 def scaled(a: Affine, number: Expr) -> Affine:
+    """Return an affine expression times a number that has no variables."""
     factors = tuple((name, product(factor, number)) for name, factor in a.factors)
     return Affine(tuple(each for each in factors if each[1] != ZERO), product(a.rest, number))
 
 
 def total(a: Expr, b: Expr) -> Expr:
+    """Return the sum of two expressions, simplified."""
     if isinstance(a, Literal) and isinstance(b, Literal):
         return Literal(int(a.value) + int(b.value))
     return b if a == ZERO else a if b == ZERO else Apply("add", (a, b))
 
 
 def product(a: Expr, b: Expr) -> Expr:
+    """Return the product of two expressions, simplified."""
     if isinstance(a, Literal) and isinstance(b, Literal):
         return Literal(int(a.value) * int(b.value))
     if ZERO in (a, b):

@@ -37,6 +37,7 @@ def literal_text(value: Number) -> str:
 
 
 def to_text(expr: Expr) -> str:
+    """Return an expression as text of the language."""
     return _print(expr)[0]
 
 

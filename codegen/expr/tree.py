@@ -166,6 +166,7 @@ class Apply(Expr):
 
 
 def apply(function: str, *args: Expr, span: Span = NOWHERE) -> Apply:
+    """Return the application of a function to arguments."""
     return Apply(function, args, span=span)
 
 

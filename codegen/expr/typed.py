@@ -16,6 +16,8 @@ from .tree import Number, Structural, literal_key
 
 @dataclass(frozen=True, eq=False)
 class Node(Structural):
+    """A node of a typed expression tree."""
+
     dtype: DType
 
     @property

@@ -26,6 +26,8 @@ _END = "_choice"
 
 @dataclass(frozen=True)
 class Choices:
+    """The positions that extrema have chosen, as results of a body, and conditions on them."""
+
     body: Compute
     """The body that knows the positions."""
     tests: Mapping[Fold, Expr]

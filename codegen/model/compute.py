@@ -100,6 +100,8 @@ class Result(Expression):
 
 @dataclass(frozen=True)
 class Compute:
+    """A body that is an expression over indices."""
+
     variables: tuple[tuple[str, Size], ...]
     """The index variables of the results in the order of their dimensions."""
     batched: bool

@@ -125,4 +125,5 @@ def adjoint(
 
 
 def used(body: Folding) -> frozenset[str]:
+    """Return the names that the expressions of a fold use."""
     return frozenset[str]().union(*(names(each.tree) for each in body.expressions))

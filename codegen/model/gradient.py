@@ -21,6 +21,8 @@ from .scatter import scattered
 
 @dataclass(frozen=True)
 class Gradient:
+    """The gradient by one tensor: what is gathered for each element, and terms that are scattered to them."""
+
     gathered: Compute | None
     scattered: tuple[tuple[Compute, Compute], ...]
     """The terms and their places among all elements."""

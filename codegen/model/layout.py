@@ -22,6 +22,7 @@ _INTEGERS = (Family.COMPUTE, Family.VIEW, Family.INDEXING, Family.LAPACK, Family
 
 
 def layout(operator: Operator) -> str:
+    """Return the letters of an operator's arguments."""
     return "".join(_letter(operator, argument) for argument in operator.schema.arguments)
 
 

@@ -72,6 +72,7 @@ class Family(Enum):
 
 
 def labels_of(schema: FunctionSchema) -> tuple[str, ...]:
+    """Return the names of a schema's results, numbers for those without a name; of a single result an empty one."""
     returns = schema.returns
     return tuple(result.name or str(index) for index, result in enumerate(returns)) if len(returns) > 1 else ("",)
 
@@ -190,6 +191,8 @@ class Reduce:
 
 @dataclass(frozen=True)
 class Scan:
+    """A body that combines the elements of a line one after the other, with a result for each."""
+
     combine: Expression
     identity: Expression | End
     results: tuple[Found, ...] = (Found.VALUE,)
@@ -255,6 +258,8 @@ class Rows:
 
 @dataclass(frozen=True)
 class View:
+    """A body that gives another shape, strides and offset to the memory of its first argument."""
+
     shape: Geometry
     strides: Geometry
     offset: Geometry | None
@@ -282,6 +287,8 @@ class Factory:
 
 @dataclass(frozen=True)
 class Extern:
+    """A body that is a product of the core, with the signature of a generalised ufunc."""
+
     routine: str
     signature: str
 
@@ -474,6 +481,8 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Operator(Declaration):
+    """An operator: its declaration, body, dtypes and derivatives."""
+
     doc: str
     body: Body
     dtypes: frozenset[DType]

@@ -46,6 +46,8 @@ class Taken:
 
 @dataclass(frozen=True)
 class OrderedRows(Rows):
+    """Rows whose elements are used in their order, or sorted."""
+
     steps: tuple[Let | Running | Taken, ...] = ()
     """The steps that are computed one after the other; `lets` are those of them that are values of rows."""
     key: Expression | None = None
@@ -92,6 +94,7 @@ class OrderedFolding(Folding):
 
 
 def expressions_of(step: Let | Running | Taken) -> tuple[Expression, ...]:
+    """Return the expressions of a step."""
     return (step.expression, step.position) if isinstance(step, Taken) else (step.expression,)
 
 

@@ -85,6 +85,7 @@ def _is_zero(body: Compute, name: str, target: str) -> bool:
 
 
 def paths(body: Compute, tree: Expr, target: str) -> Iterator[Path]:
+    """Yield the paths from elements of the tensor to an expression."""
     for name in sorted(names(tree) & body.atoms.keys()):
         atom = body.atoms[name]
         if isinstance(atom, Read) and atom.tensor == target:

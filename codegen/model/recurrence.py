@@ -47,6 +47,7 @@ class Order:
 
 
 def own_reads(body: Compute) -> Iterator[Read]:
+    """Return the reads of a body's own results."""
     return (read for read in body.reads.values() if read.tensor in body.own)
 
 

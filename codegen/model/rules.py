@@ -62,6 +62,7 @@ class Facts:
 
 
 def facts(operator: Operator) -> Facts:
+    """Return the facts about an operator that rules of the runtime use."""
     schema = operator.schema
     shared = _sets(schema.returns)
     is_drawn = any(base_name(each.type) == "Generator" for each in schema.arguments)

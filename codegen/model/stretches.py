@@ -52,6 +52,8 @@ class Remainder:
 
 @dataclass(frozen=True)
 class Stretches:
+    """The parts of a line along which conditions are constant, with the body of each."""
+
     conditions: tuple[Condition, ...]
     remainders: tuple[Remainder, ...]
     bodies: tuple[Compute, ...]

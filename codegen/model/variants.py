@@ -95,6 +95,7 @@ def is_factory(operator: Declaration) -> bool:
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:
+    """Return the operator of Python that an entry implements, or None."""
     return PYTHON_OPERATORS[operator.operator] if operator.operator else None
 
 

@@ -171,6 +171,7 @@ def operator_of(
     *grads: str,
     dtypes: frozenset[DType] | None = None,
 ) -> Operator:
+    """Return the operator that computes a body, with the arguments that the body uses."""
     used = used_in(body)
     arguments = [f"Tensor {grad}" for grad in grads if grad in body.tensors]
     for argument in operator.schema.arguments:
@@ -235,6 +236,7 @@ def _summed(body: Compute, target: str) -> str:
 
 
 def plain_call(operator: Operator, body: Compute, made: Operator, values: Mapping[str, str] = {}) -> str:
+    """Return the call of an operator of adjoints, as text."""
     given = {shape_argument(each.name): f"{each.name}.shape" for each in operator.inputs}
     given |= {grad_name(body): "grad", **values}
     return f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"

@@ -20,6 +20,8 @@ _GENERATED = "_operators"
 
 @dataclass(frozen=True)
 class Exports:
+    """The names that a package exports."""
+
     names: dict[str, list[str]] = field(default_factory=dict)
     """The exported names by module, which is relative to the package if it begins with a dot."""
     constants: tuple[str, ...] = ()

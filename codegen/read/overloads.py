@@ -21,6 +21,8 @@ from .python_text import python_names
 
 @dataclass(frozen=True)
 class Overloads:
+    """The operators that an entry names for values of its arguments."""
+
     choices: Mapping[str, Mapping[str, str]]
     """The operators by text argument and by text."""
     shortcuts: Mapping[float, str]
@@ -30,6 +32,7 @@ class Overloads:
 
 
 def read(entry: Entry) -> Overloads:
+    """Read the overloads of an entry; only elementwise ones have such."""
     if entry.family is not Family.ELEMENTWISE:
         return Overloads(MappingProxyType({}), MappingProxyType({}), None)
     texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]

@@ -58,6 +58,7 @@ def parsed(scalar: Scalar, mode: Mode) -> tuple[list[ast.AST], Callable[[ast.exp
 
 
 def is_builtin(name: str) -> bool:
+    """Return True if the name is one of Python's that bodies may use."""
     return name in _GLOBALS
 
 

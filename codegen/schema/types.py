@@ -52,6 +52,8 @@ def _offset() -> int:
 
 @dataclass(frozen=True)
 class BaseType:
+    """A type with a name, such as `Tensor`."""
+
     name: str
 
     def spell(self, alias: str = "") -> str:
@@ -77,6 +79,8 @@ class ClassType:
 
 @dataclass(frozen=True)
 class OptionalType:
+    """A type that may also be None."""
+
     element: Type
 
     def spell(self, alias: str = "") -> str:
@@ -104,6 +108,7 @@ Type = BaseType | ClassType | OptionalType | ListType
 
 
 def without_optional(type: Type) -> Type:
+    """Return the type without its question mark."""
     return type.element if isinstance(type, OptionalType) else type
 
 
@@ -154,6 +159,8 @@ class Default:
 
 @dataclass(frozen=True)
 class Argument:
+    """An argument of a schema."""
+
     name: str
     type: Type
     default: Default | None = None
@@ -220,6 +227,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Return:
+    """A result of a schema."""
+
     type: Type
     name: str | None = None
     alias: Alias | None = None
@@ -267,6 +276,8 @@ class OperatorName:
 
 
 class SchemaKind(Enum):
+    """The kind of a schema, by where results go."""
+
     FUNCTIONAL = "functional"
     INPLACE = "inplace"
     OUT = "out"

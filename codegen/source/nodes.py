@@ -116,6 +116,8 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Sequence:
+    """A sequence of YAML."""
+
     span: Span
     items: tuple[Node, ...]
 

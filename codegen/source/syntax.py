@@ -25,6 +25,7 @@ _SYNTAX_HELP = (
 
 
 def not_utf8(file: str, error: UnicodeDecodeError) -> Diagnostic:
+    """Return the diagnostic of a file that is not UTF-8, at the first byte that is wrong."""
     before = normalise_line_breaks(error.object[: error.start].decode("utf-8-sig"))
     line, column = SourceText(file, before).position(len(before))
     message = f"not UTF-8: byte 0x{error.object[error.start]:02x}"

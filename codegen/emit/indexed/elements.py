@@ -262,6 +262,7 @@ def _needs_elements(size: str) -> str:
 
 
 def lanes(inside: Part, checked: Part) -> Lanes:
+    """Return the statements of all lanes: one text where lanes inside and others are computed alike."""
     before, statements, clips = tuple(inside.before), tuple(inside.statements), tuple(checked.clips)
     if (before, statements) == (tuple(checked.before), tuple(checked.statements)):
         return Lanes(before, statements, clips)
@@ -269,4 +270,5 @@ def lanes(inside: Part, checked: Part) -> Lanes:
 
 
 def at(step: str) -> str:
+    """Return the offset of a lane as a C expression."""
     return "lane" if step == "1" else f"lane * ({step})"

@@ -33,6 +33,7 @@ class Loops(Inside):
     """The loops of reductions, one within the other, and what else makes the kernel."""
 
     def kernel(self) -> Kernel:
+        """Return the kernel of the loops."""
         return Kernel(
             name=f"{self.name}_{self.dtype.suffix}",
             enums=(enum(self.dtype),),

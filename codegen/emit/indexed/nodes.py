@@ -37,6 +37,8 @@ class Strips:
 
 @dataclass(frozen=True)
 class Statement:
+    """A statement of C."""
+
     text: str
     kind: str = "statement"
 

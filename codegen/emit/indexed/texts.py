@@ -247,4 +247,5 @@ def _is_remainder(tree: Expr, divisor: Expr, name: str) -> bool:
 
 
 def joined(parts: Iterator[str] | Sequence[str]) -> str:
+    """Return the sum of the parts as a C expression."""
     return " + ".join(parts) or "0"

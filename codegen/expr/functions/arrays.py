@@ -37,6 +37,7 @@ def lcm(x: Array, y: Array) -> Array:
 
 
 def popcount(x: Array) -> Array:
+    """Return the numbers of bits that are set."""
     import numpy as np
 
     octets = np.ascontiguousarray(x[..., np.newaxis]).view(np.uint8)
@@ -63,10 +64,12 @@ def _unsigned(x: Array) -> str:
 
 
 def bits(x: Array) -> Array:
+    """Return the bits of floating numbers as integers."""
     return x.view(f"int{8 * x.dtype.itemsize}")
 
 
 def from_bits(x: Array) -> Array:
+    """Return the floating numbers with these bits."""
     return x.view(f"float{8 * x.dtype.itemsize}")
 
 
@@ -79,6 +82,7 @@ def integer(x: Array) -> Array:
 
 
 def power(base: Array, exponent: Array) -> Array:
+    """Return powers; those of integers wrap around."""
     import numpy as np
 
     return np.power(base, exponent) if base.dtype.kind in "fc" else _integer_power(base, exponent)
@@ -120,6 +124,7 @@ def left_shift(value: Array, count: Array) -> Array:
 
 
 def right_shift(value: Array, count: Array) -> Array:
+    """Return integers shifted to the right; counts outside of the width shift all bits out."""
     import numpy as np
 
     bits = 8 * value.dtype.itemsize
@@ -130,6 +135,7 @@ def right_shift(value: Array, count: Array) -> Array:
 
 
 def trunc_divide(x: Array, y: Array) -> Array:
+    """Return quotients of integers, rounded towards zero."""
     import numpy as np
 
     quotient = np.floor_divide(x, y)
@@ -167,6 +173,7 @@ def lgamma(x: Array) -> Array:
 
 
 def airy_ai(x: Array) -> Array:
+    """Return Airy's function Ai."""
     return scipy_function("airy")(x)[0]
 
 

@@ -16,6 +16,7 @@ PYTHON = ("body", "fast_path")
 
 
 def read(entry: Entry) -> Composite | None:
+    """Read a composite; None: there is a mistake, which is reported."""
     key = ROUTINE if ROUTINE in entry.node else "composite"
     node = entry.node.get(key)
     if isinstance(node, Mapping):

@@ -8,6 +8,7 @@ from ..fields import Entry
 
 
 def read(entry: Entry) -> Core | None:
+    """Read the name of a routine of the core; None: there is a mistake, which is reported."""
     routine = entry.text(entry.routine, "core")
     if routine is None:
         return None

@@ -27,6 +27,7 @@ _Cases = tuple[tuple[frozenset[DType], tuple[Expression, ...]], ...]
 
 
 def read(entry: Entry, node: Node) -> Elementwise | None:
+    """Read an elementwise body; None: there is a mistake, which is reported."""
     absent, (natural, require) = _absent(entry), _require(entry)
     has_parts = isinstance(node, MappingNode) and any(key in node for key in _PARTS)
     parts = node if isinstance(node, MappingNode) and has_parts else None

@@ -15,6 +15,7 @@ _EXAMPLE = "(n,k),(k,m)->(n,m)"
 
 
 def read(entry: Entry) -> Extern | None:
+    """Read the name and the signature of a product of the core; None: there is a mistake, which is reported."""
     routine = entry.text(entry.routine, "extern")
     if routine is not None:
         entry.known("routine", routine, EXTERN)

@@ -16,6 +16,7 @@ _KEYS = ("dtype", "fill", "let", "shape", "value")
 
 
 def read(entry: Entry, node: Mapping) -> Factory | None:
+    """Read the body of a factory; None: there is a mistake, which is reported."""
     entry.known_keys(node, _KEYS, where="factory")
     if lacks(node, ("shape",), _KEYS):
         entry.report(node.span, "'factory' needs 'shape'", EXAMPLE)

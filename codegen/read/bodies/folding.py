@@ -36,6 +36,7 @@ def is_folding(fields: Fields, key: str) -> bool:
 
 
 def read(entry: Entry) -> Folding | None:
+    """Read a reduction or scan with a state; None: there is a mistake, which is reported."""
     key = "scan" if "scan" in entry.node else "reduce"
     node = entry.node.get(key)
     assert isinstance(node, Mapping)

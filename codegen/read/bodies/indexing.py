@@ -16,6 +16,7 @@ from ..reserved import argument_reason
 
 
 def read(entry: Entry) -> Indexing | None:
+    """Read a routine that indexes; None: there is a mistake, which is reported."""
     routine = entry.text(entry.routine, "indexing")
     if routine is None:
         return None

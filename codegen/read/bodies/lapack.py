@@ -8,6 +8,7 @@ from ..fields import Entry
 
 
 def read(entry: Entry) -> Lapack | None:
+    """Read the name of a routine of LAPACK; None: there is a mistake, which is reported."""
     routine = entry.text(entry.routine, "lapack")
     if routine is None:
         return None

@@ -19,6 +19,7 @@ _EXAMPLE = "routine: {c: 'for (int64_t i = 0; i < n; i++) *result += self[i];', 
 
 
 def read(entry: Entry) -> Loop | None:
+    """Read a loop in C; None: there is a mistake, which is reported."""
     node, before = entry.routine, len(entry.diagnostics)
     code, signature = entry.text(node, "c"), entry.text(node, "signature")
     if "signature" not in node:

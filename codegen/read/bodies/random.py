@@ -8,6 +8,7 @@ from ..fields import Entry
 
 
 def read(entry: Entry) -> Random | None:
+    """Read the name of a distribution; None: there is a mistake, which is reported."""
     distribution = entry.text(entry.routine, "random")
     if distribution is None:
         return None

@@ -18,6 +18,7 @@ _SCAN_KEYS = ("identity", "combine", "results")
 
 
 def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
+    """Read a reduction; None: there is a mistake, which is reported."""
     entry.known_keys(node, _REDUCE_KEYS, where="reduce")
     combine = _combine(entry, node, _REDUCE_KEYS, REDUCE_EXAMPLE)
     identity = _identity(entry, node, _REDUCE_KEYS)
@@ -35,6 +36,7 @@ def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
 
 
 def read_scan(entry: Entry, node: Mapping) -> Scan | None:
+    """Read a scan; None: there is a mistake, which is reported."""
     mark = node.key(SORTED)
     if mark is not None:
         entry.report(mark.span, "a scan in an order is one with a state", _IN_ORDER)

@@ -28,6 +28,7 @@ _Outputs = tuple[tuple[Extent, Expression], ...]
 
 
 def read(entry: Entry, node: Mapping) -> Rows | None:
+    """Read a body of rows; None: there is a mistake, which is reported."""
     entry.known_keys(node, _KEYS, where="rows")
     before = len(entry.diagnostics)
     reader = _Reader(entry, node)

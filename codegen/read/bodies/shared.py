@@ -21,11 +21,13 @@ _WORD = re.compile(r"\w+")
 
 
 def expression(entry: Fields, scalar: Scalar, known: Iterable[str]) -> Expression | None:
+    """Parse an expression with these names; None: there is a mistake, which is reported."""
     tree = entry.located(scalar, lambda text: parse(text, known, entry.expressions, scalar))
     return None if tree is None else Expression(tree, scalar)
 
 
 def expression_field(entry: Entry, owner: Mapping, key: str, known: Iterable[str]) -> Expression | None:
+    """Parse the expression under a key; None: there is none, or a mistake, which is reported."""
     scalar = entry.text(owner, key)
     return None if scalar is None else expression(entry, scalar, known)
 

@@ -18,6 +18,7 @@ _MOST = 65536
 
 
 def is_table(node: Node | None) -> bool:
+    """Return True if a node of `let` is a table of numbers."""
     return isinstance(node, (Mapping, Sequence))
 
 

@@ -50,6 +50,7 @@ class _Geometry:
 
 
 def read(entry: Entry, node: MappingNode) -> View | None:
+    """Read the body of a view; None: there is a mistake, which is reported."""
     entry.known_keys(node, _KEYS, where="view")
     for key in ("shape", "strides"):
         if lacks(node, (key,), _KEYS):
