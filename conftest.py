@@ -35,7 +35,7 @@ settings.load_profile("repeatable")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays: the garbage collector looks at nothing of it, now or in the tests."""
+    """Keep what is collected: the garbage collector looks at nothing of it, now or in the tests."""
     gc.disable()
     try:
         return (yield)

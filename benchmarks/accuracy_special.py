@@ -53,7 +53,7 @@ def gamma_arguments(random: np.random.Generator, count: int) -> Samples:
 
 
 def polynomial_arguments(random: np.random.Generator, count: int) -> Samples:
-    """Of degrees up to 200: within [-1, 1], close to its ends, and beyond."""
+    """Return arguments of polynomials of degrees up to 200: within [-1, 1], close to its ends, and beyond."""
     ends = 1 + random.choice([-1, 1], count) * np.exp(random.uniform(-30, 0, count))
     beyond = np.exp(random.uniform(0, 4, count))
     x = np.choose(random.integers(0, 3, count), [random.uniform(0, 1, count), ends, beyond])
@@ -80,7 +80,7 @@ def polynomial(exact: Callable[[Number, Number], Number]) -> Case:
 
 
 def shifted(case: Case) -> Case:
-    """As sensitive to 2 x - 1 as the polynomial itself."""
+    """Return the case of shifted polynomials, which are as sensitive to 2 x - 1 as the polynomial itself."""
 
     def magnitude(x: Number, n: Number) -> Number:
         assert case.magnitude is not None

@@ -68,7 +68,7 @@ def regression(T: Any, steps: int) -> Callable[[], Any]:
 
 
 def saved_bytes(T: Any, layers: int) -> int:
-    """Of all tensors that a forward pass of a perceptron keeps for the backward pass."""
+    """Return the bytes of all tensors that a forward pass of a perceptron keeps for the backward pass."""
     weights = [(T.randn(256, 256) * 0.05).requires_grad_() for _ in range(layers)]
     biases = [T.zeros(256, requires_grad=True) for _ in range(layers)]
     places, found = T.arange(128), {}

@@ -1,4 +1,4 @@
-"""How long building takes: `python benchmarks/build_times.py [--markdown]`, about two minutes.
+"""Times of building: `python benchmarks/build_times.py [--markdown]`, about two minutes.
 
 Everything happens in a temporary folder, in a copy of the checkout's tracked files and a fresh virtual environment that
 sees the packages of the running one (so nothing is downloaded, and downloads are not measured). Prints seconds beside
@@ -56,7 +56,7 @@ class Environment:
         self.variables["XDG_CACHE_HOME"] = str(folder / "cache")  # nothing is compiled yet
 
     def seconds(self, *arguments: str | Path) -> float:
-        """Of a run of Python, outside the checkout so that only what is installed is imported."""
+        """Return the time of a run of Python, outside the checkout so that only what is installed is imported."""
         began = time.perf_counter()
         subprocess.run([self.python, *arguments], check=True, cwd=self.folder, env=self.variables)
         return time.perf_counter() - began
@@ -69,7 +69,7 @@ class Environment:
         return sum(after[2:4]) - sum(before[2:4])
 
     def seconds_of_imports(self, *modules: str) -> list[float]:
-        """Of each module, in turns, without the interpreter's own start."""
+        """Return the import time of each module, in turns, without the interpreter's own start."""
         programs = ["pass", *(f"import {module}" for module in modules)]
         turns = [[self.seconds("-c", program) for program in programs] for _ in range(IMPORTS)]
         start, *best = (min(times) for times in zip(*turns, strict=True))

@@ -16,7 +16,7 @@ LARGE, SMALL = 0.8, 0.5
 
 
 def arrays(rows: int, columns: int) -> Mapping[str, np.ndarray]:
-    """What the expressions below are about."""
+    """Return the arrays that the expressions below use."""
     rng = np.random.default_rng(0)
     n = rows * columns
     return {

@@ -1,4 +1,4 @@
-"""Which vectors suit loops of single instructions: `python benchmarks/loops.py [operator ...]`.
+"""Comparison of vector widths for loops of single instructions: `python benchmarks/loops.py [operator ...]`.
 
 codegen/emit/elementwise.py decides by one rule whether a loop takes narrow vectors, four an iteration, or wide ones,
 two an iteration. Here the loops of some operators are compiled each way for processors with AVX-512, and as compilers

@@ -38,12 +38,12 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "column": lambda x: x[:, :1].expand(x.shape),
     "4 elements": lambda x: x[0, :4].clone(),
 }
-"""What is done to the second operand; the first has the layout too, unless it is a broadcast."""
+"""The changes that give the second operand its layout; the first has the layout too, unless it is a broadcast."""
 NUMPY = "NumPy"
 
 
 def path(operator: Operator) -> str:
-    """Where both libraries have the function."""
+    """Return the dotted name by which both libraries have the function."""
     if operator.module is None:
         return operator.name
     return ".".join(submodule_names(operator)[0])
@@ -90,7 +90,7 @@ def call(operator: Operator, module: Any, dtype: str, layout: str) -> Callable[[
 
 
 def of_numbers(result: Any) -> bool:
-    """Are most of them numbers? 0.9998 may have been rounded to 1."""
+    """Return True if most of them are numbers. 0.9998 may have been rounded to 1."""
     return isinstance(result, tuple) or int(result.isnan().sum()) < result.numel() // 2
 
 

@@ -88,7 +88,7 @@ def measured(section: str, rounds: int) -> dict[str, Any]:
 
 
 def machine() -> str:
-    """Of the form `AMD EPYC (family 25, model 17), 2 cores`."""
+    """Return the name of the processor in the form `AMD EPYC (family 25, model 17), 2 cores`."""
     lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
     details = f"family {facts.get('cpu family')}, model {facts.get('model')}"

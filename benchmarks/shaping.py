@@ -26,7 +26,7 @@ def on(arrays: tuple[np.ndarray, ...], body: Callable[..., object]) -> Callable[
 
 
 def small(lib: Libraries) -> Iterator[measure.Figure]:
-    """What a call costs by itself."""
+    """Yield the times of calls with few elements: of a call by itself."""
     grid = np.arange(6, dtype=np.float32).reshape(2, 3)
     for work, body, numpy in (
         ("cat", lambda m, x: m.cat((x, x)), lambda: np.concatenate((grid, grid))),

@@ -29,7 +29,7 @@ TRAINED_ON = 1437
 
 @dataclass
 class Curves:
-    """What is known of the training: a loss for each batch, accuracies (from 0 to 1) after each epoch."""
+    """The record of the training: a loss for each batch, accuracies (from 0 to 1) after each epoch."""
 
     losses: list[float] = field(default_factory=list)
     train_accuracy: list[float] = field(default_factory=list)
