@@ -25,7 +25,7 @@ class TensorBase:
         """The values as nested lists of Python numbers; a number for a tensor without dimensions."""
 
 class Function:
-    """What calls an operator: `opweave.add`, `Tensor.add_`. It binds arguments to the schema (_dispatch/define.py)."""
+    """Callable of an operator: `opweave.add`, `Tensor.add_`. It binds arguments to the schema (_dispatch/define.py)."""
 
     op: Any
     form: int
@@ -45,7 +45,7 @@ class Method:
 class SizeBase(tuple[int, ...]): ...
 
 class ElementCount(int):
-    """What `t.size` is: the number of elements, and the method that gives the sizes of dimensions."""
+    """The value of `t.size`: the number of elements, and the method that gives the sizes of dimensions."""
 
     @overload
     def __call__(self, dim: None = None) -> Size: ...
@@ -100,7 +100,7 @@ ANOMALY: int
 """The lowest bit of anomaly()."""
 
 class NodeBase:
-    """What all nodes of the graph have in common."""
+    """Base class of all nodes of the graph."""
 
     edges: tuple[tuple[Any, int] | None, ...]
     metas: tuple[tuple[Any, int, int], ...]

@@ -139,7 +139,7 @@ static PyGetSetDef exported_properties[] = {
 static PyType_Slot exported_slots[] = {
     {Py_tp_dealloc, exported_dealloc},
     {Py_tp_getset, exported_properties},
-    {Py_tp_doc, "Keeps the memory of a tensor for an array."},
+    {Py_tp_doc, "Owner of a tensor's memory for an array."},
     {0, NULL},
 };
 

@@ -137,7 +137,7 @@ static PyType_Slot mode_slots[] = {
     {Py_tp_dealloc, release},
     {Py_tp_methods, mode_methods},
     {Py_tp_members, mode_members},
-    {Py_tp_doc, "A change of the dispatch keys that a thread does not look at, of its default device, or of anomaly(), as a context manager."},
+    {Py_tp_doc, "Context manager that changes the dispatch keys that a thread does not look at, its default device, or anomaly()."},
     {0, NULL},
 };
 
@@ -261,7 +261,7 @@ static PyType_Slot hooks_slots[] = {
     {Py_tp_dealloc, hooks_dealloc},
     {Py_tp_methods, hooks_methods},
     {Py_tp_members, hooks_members},
-    {Py_tp_doc, "Hooks that pack what the graph saves in this thread, or what refuses them, as a context manager."},
+    {Py_tp_doc, "Context manager of hooks that pack what the graph saves in this thread, or of their refusal."},
     {0, NULL},
 };
 

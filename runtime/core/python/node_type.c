@@ -216,7 +216,7 @@ static PyType_Slot node_slots[] = {
     {Py_tp_getset, node_properties},
     {Py_tp_members, node_members},
     {Py_tp_methods, node_methods},
-    {Py_tp_doc, "What all nodes of the graph have in common."},
+    {Py_tp_doc, "Base class of all nodes of the graph."},
     {0, NULL},
 };
 

@@ -357,7 +357,7 @@ static PyType_Slot owner_slots[] = {
     {Py_mp_subscript, owner_subscript},
     {OW_BF_GETBUFFER, ow_get_buffer},
     {OW_BF_RELEASEBUFFER, ow_release_buffer},
-    {Py_tp_doc, "Owns the handle of a tensor."},
+    {Py_tp_doc, "Owner of the handle of a tensor."},
     {0, NULL},
 };
 
