@@ -410,7 +410,7 @@ class Promotion(enum.Enum):
     BOOL = "bool"
     """Inputs are converted to bool (any, all); the result is bool, or uint8 for uint8."""
     TO_DOUBLE = "to_double"
-    """Everything becomes float64 (float_power)."""
+    """The promotion of everything to float64 (float_power)."""
     KEEP = "keep"
     """The first input decides, whatever the others are."""
 

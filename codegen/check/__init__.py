@@ -91,7 +91,7 @@ def _attribute_names(declaration: Declaration) -> Iterator[str]:
 
 
 def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
-    """Every expression must have a C form in every dtype that the operator computes in."""
+    """Check that every expression has a C form in every dtype that the operator computes in."""
     reported: set[Span] = set()
     for expression, env, result in typed(operator):
         try:

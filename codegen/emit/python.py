@@ -94,7 +94,8 @@ def emit_docstrings(
 
 
 def interface() -> str:
-    """Stands for what the module expects of the runtime: it changes with the template, and with what makes the rows."""
+    """Return a hash of what the module expects of the runtime: it changes with the template, and with what makes the
+    rows."""
     sources = (template_folder() / "operators.py.j2", Path(__file__), Path(layout.__file__))
     return hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:8]
 

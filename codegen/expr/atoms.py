@@ -18,7 +18,7 @@ from types import MappingProxyType
 from .tree import NOWHERE, Expr, Name, Span, names, names_in_order, substitute
 
 _OWN = "'"
-"""Stands in names that a variable has until its body is settled; no name of an entry has it."""
+"""The mark in names that a variable has until its body is settled; no name of an entry has it."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ _STEP = 0x9E3779B97F4A7C15 - (1 << 64)
 _ROUNDS = ((30, 0xBF58476D1CE4E5B9 - (1 << 64)), (27, 0x94D049BB133111EB - (1 << 64)))
 _LAST = 31
 _BITS = 24
-"""Every floating format of computation holds a number of so many bits."""
+"""The number of bits that every floating format of computation holds."""
 
 
 def integers(tree: Expr) -> tuple[Expr, ...]:

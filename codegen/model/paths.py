@@ -35,7 +35,7 @@ def grad_name(body: Compute) -> str:
 
 
 class UnsolvedIndexError(NoAdjointError):
-    """No variable follows from an index; terms can still be added where they belong."""
+    """Error: no variable follows from an index; terms can still be added where they belong."""
 
 
 class IndependentError(NoAdjointError):

@@ -24,7 +24,7 @@ from .compute import Compute
 from .margins import margins
 
 MOST_CONDITIONS = 2
-"""Each doubles the text of the kernels."""
+"""The largest number of conditions, as each doubles the text of the kernels."""
 _COMPARED = ("lt", "le", "gt", "ge")
 _FOLDED = {"logical_and": all, "bitwise_and": all, "logical_or": any, "bitwise_or": any}
 

@@ -21,7 +21,8 @@ from ..fields import Entry
 
 
 def check_reads(entry: Entry, body: Compute) -> None:
-    """Every index lies inside or has a rule; what is left out is a term, and bounds are known where loops begin."""
+    """Check that every index lies inside or has a rule, that what is left out is a term, and that bounds are known
+    where loops begin."""
     _check_inside(entry, body)
     _check_skipping(entry, body)
     _check_bounds(entry, body)

@@ -92,7 +92,8 @@ class Variables(Names):
         return tuple(map(int, numbers))
 
     def _check_places(self, name: str, places: _Numbered) -> bool:
-        """Every position of the dimensions whose positions are numbers has an expression, in every result."""
+        """Check that every position of the dimensions whose positions are numbers has an expression, in every
+        result."""
         sizes = tuple(1 + max(each) for each in zip(*places, strict=True))
         first = next(iter(places.values()))
         missing = next((each for each in product(*map(range, sizes)) if each not in places), None)
