@@ -14,7 +14,7 @@ _OWN = {"Autocast": "autocast", "Autograd": "autograd", "Python": "dispatch_mode
 
 
 class _Keys(type):
-    """Every name that begins as one of torch's keys does is a key."""
+    """A namespace of torch's keys: every name that begins as one of them does is a key."""
 
     def __getattr__(cls, name: str) -> DispatchKey:
         if name.startswith("_") or not name[:1].isupper():

@@ -184,7 +184,7 @@ def reset() -> None:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Say that another iteration begins: without effect."""
+    """Mark the beginning of another iteration: without effect."""
 
 
 def is_compiling() -> bool:

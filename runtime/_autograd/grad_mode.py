@@ -115,7 +115,7 @@ class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
 
 
 class set_grad_enabled(Switch):  # noqa: N801 (PyTorch's name)
-    """Say whether operations are recorded, at once; as a context manager or decorator, until its end.
+    """Set whether operations are recorded, at once; as a context manager or decorator, until its end.
 
     Raises TypeError if `mode` is no bool.
     """
@@ -189,7 +189,7 @@ class _Setting(_Mode):
 
 
 class set_multithreading_enabled(_Setting):  # noqa: N801 (PyTorch's name)
-    """Say whether backward passes may use threads of devices, at once; as a context manager, until its end.
+    """Set whether backward passes may use threads of devices, at once; as a context manager, until its end.
 
     Nodes always run on the thread that calls `backward`, as in torch for the CPU: this is a setting that can be read,
     `is_multithreading_enabled()`. The operators of a pass use the threads of `set_num_threads`.
@@ -200,7 +200,7 @@ class set_multithreading_enabled(_Setting):  # noqa: N801 (PyTorch's name)
 
 
 class enforce_grad_layout_policy(_Setting):  # noqa: N801 (PyTorch's name)
-    """Say whether gradients lie in memory as their leaves do, at once; as a context manager, until its end.
+    """Set whether gradients lie in memory as their leaves do, at once; as a context manager, until its end.
 
     A gradient has the strides of a leaf whose elements lie next to each other, and is contiguous otherwise. Where that
     is not enforced, a leaf keeps a gradient that nobody else can see as it lies, which saves a copy.

@@ -247,7 +247,7 @@ class Hooks:
 
 
 class HolomorphicNode(Node):
-    """One whose formulas multiply by the derivative: for complex results torch multiplies by its conjugate."""
+    """A node whose formulas multiply by the derivative: for complex results torch multiplies by its conjugate."""
 
     __slots__ = ()
 

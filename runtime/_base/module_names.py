@@ -117,7 +117,7 @@ class _Finder:
         return _Renamed(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing: its names are looked for."""
+        """Do nothing: names are looked for when they are asked for."""
 
 
 # Last, so that only modules that no file has come here.

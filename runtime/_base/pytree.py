@@ -51,7 +51,7 @@ def container_of(kind: type) -> Container | None:
 
 
 class _Leaf:
-    """Stands for whatever is no container, where a structure is printed."""
+    """A stand-in for whatever is no container, where a structure is printed."""
 
     def __repr__(self) -> str:
         return "*"

@@ -76,7 +76,7 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs forward has overwritten; it must return them. Raises RuntimeError for what is no tensor."""
+        """Mark inputs that forward has overwritten; it must return them. Raises RuntimeError for what is no tensor."""
         for index, value in enumerate(args):
             if not isinstance(value, handles.Tensor):
                 kind = type_name(value)
@@ -84,11 +84,11 @@ class FunctionCtx:
         self._node.dirty = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient."""
+        """Mark outputs that have no gradient."""
         self._node.not_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Say whether backward is given zeros (the default) or None for outputs without a gradient."""
+        """Set whether backward is given zeros (the default) or None for outputs without a gradient."""
         self._node.materializes = value
 
     # ---- what backward calls ----

@@ -34,7 +34,7 @@ _VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 class PHBase:
-    """Stands in `concrete_args` for what is not concrete."""
+    """A stand-in in `concrete_args` for what is not concrete."""
 
     def __repr__(self) -> str:
         return "PH"

@@ -396,7 +396,7 @@ class Graph:
 
 
 class _Numbered:
-    """Stands for a node in a file: links from node to node would be as deep as the graph is long."""
+    """A stand-in for a node in a file: links from node to node would be as deep as the graph is long."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -23,7 +23,8 @@ class TraceError(ValueError):
 
 
 class Proxy:
-    """Stands for a value while a program is traced: what is done with it becomes nodes of a graph, and gives proxies.
+    """A stand-in for a value while a program is traced: what is done with it becomes nodes of a graph, and gives
+    proxies.
 
     Operators, functions of the package, methods and attributes are recorded. What needs the value is a TraceError:
     conditions, loops over it, conversions to numbers.
@@ -125,7 +126,7 @@ class Attribute(Proxy):
 
 
 class ParameterProxy(Proxy):
-    """Stands for a parameter, whose shape is known."""
+    """A stand-in for a parameter, whose shape is known."""
 
     def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
         super().__init__(node, tracer)

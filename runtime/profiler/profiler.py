@@ -209,7 +209,7 @@ class profile:  # noqa: N801 (PyTorch's name)
             self._trace_ready()
 
     def step(self) -> None:
-        """Say that the next step begins."""
+        """Begin the next step."""
         self._end_step()
         action = self.current_action
         following = self.schedule(self.step_num + 1)

@@ -18,7 +18,7 @@ __all__ = ["references_in"]
 
 _LONGEST_NAME = 1000
 _OBJECT = object()
-"""Stands for everything that a pickle makes by calls, and for what is no part of a reference."""
+"""A stand-in for everything that a pickle makes by calls, and for what is no part of a reference."""
 
 
 class _References(PickleData):

@@ -41,7 +41,7 @@ class Source:
         )
 
     def leave_at(self, end: int) -> None:
-        """Say where the object ends that was read, behind which another one may follow."""
+        """Set the end of the object that was read, behind which another one may follow."""
 
     def close(self) -> None:
         """Let go of what was opened."""

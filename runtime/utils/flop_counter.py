@@ -72,7 +72,8 @@ def _shapes(value: Any) -> Any:
 
 
 def _product(first: _Shape, *rest: Any, out_shape: _Shape, **options: Any) -> int:
-    """Each element of the result is a sum over the last dimension of the first factor."""
+    """Return the operations of a product: each element of the result is a sum over the last dimension of the first
+    factor."""
     return 2 * math.prod(out_shape) * first[-1]
 
 

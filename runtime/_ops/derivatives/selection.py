@@ -57,7 +57,7 @@ def index_backward(grad: Any, shape: Sequence[int], indices: Sequence[Any]) -> A
 
 
 def index_put_backward(grad: Any, indices: Sequence[Any]) -> Any:
-    """Nothing is left of the elements that were overwritten."""
+    """Return the gradient with zeros in place of the elements that were overwritten."""
     return ops._index_put_(grad.clone(), indices, grad.new_zeros(()))
 
 

@@ -14,7 +14,7 @@ OUTPUTS = "outputs of the user-provided function"
 
 
 def tensors_of(value: Any, argument: str, function: str) -> tuple[bool, Tensors]:
-    """Was a tuple given, and its tensors; a tensor alone counts as a tuple of one."""
+    """Return whether a tuple was given, and its tensors; a tensor alone counts as a tuple of one."""
     is_tuple = isinstance(value, tuple)
     tensors = value if is_tuple else (value,)
     for index, tensor in enumerate(tensors):

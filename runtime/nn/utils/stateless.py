@@ -15,7 +15,7 @@ __all__ = ["functional_call"]
 
 
 _ABSENT: Any = object()
-"""Stands for the value of an attribute that a module does not have."""
+"""The value of an attribute that a module does not have."""
 
 
 @contextmanager

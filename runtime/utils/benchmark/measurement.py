@@ -64,7 +64,7 @@ class Measurement:
     raw_times: list[float]
     task_spec: TaskSpec
     metadata: dict[Any, Any] | None = None
-    """Nothing to do with the times: what the user wants to remember."""
+    """The user's own notes, which have no part in the times."""
     _sorted: tuple[float, ...] = field(default=(), init=False, compare=False)
 
     def __getattr__(self, name: str) -> Any:

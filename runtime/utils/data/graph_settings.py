@@ -61,7 +61,7 @@ def apply_sharding(
 
 
 def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
-    """Say of all pipes that shuffle whether they do, and add one where there is none. Returns the pipe, or that one."""
+    """Set whether the pipes that shuffle do so, and add one where there is none. Returns the pipe, or that one."""
     if shuffle is None:
         return datapipe
     shufflers = [each for each in get_all_graph_pipes(traverse_dps(datapipe)) if _has(each, "set_shuffle", "set_seed")]

@@ -50,7 +50,7 @@ class Shuffling(IterDataPipe[Any]):
         self._seed: int | None = None
 
     def set_shuffle(self, shuffle: bool = True) -> Any:
-        """Say whether the order is drawn. Returns the pipe."""
+        """Set whether the order is drawn. Returns the pipe."""
         self._enabled = shuffle
         return self
 

@@ -32,7 +32,7 @@ class ShardingFilterIterDataPipe(IterDataPipe[Any]):
     def apply_sharding(
         self, num_of_instances: int, instance_id: int, sharding_group: int = SHARDING_PRIORITIES.DEFAULT
     ) -> None:
-        """Say how many processes there are, and which this one is."""
+        """Set the number of processes, and which one this is."""
         if instance_id >= num_of_instances:
             raise ValueError(f"instance_id({instance_id}) should be smaller than num_of_instances({num_of_instances})")
         default = SHARDING_PRIORITIES.DEFAULT
