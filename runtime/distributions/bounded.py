@@ -21,7 +21,16 @@ __all__ = ["GeneralizedPareto", "Kumaraswamy", "LogisticNormal", "VonMises"]
 
 class Kumaraswamy(TransformedDistribution):
     """Kumaraswamy distribution on (0, 1), similar to Beta, with the distribution function `1 - (1 - x **
-    concentration1) ** concentration0`."""
+    concentration1) ** concentration0`.
+
+    Args:
+        concentration1, concentration0 (number or Tensor): positive parameters of shape; the shapes broadcast to that of
+            the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {  # noqa: RUF012
         "concentration1": constraints.positive,
@@ -76,7 +85,16 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """Logistic normal distribution on the simplex: normal vectors mapped by StickBreakingTransform."""
+    """Logistic normal distribution on the simplex: normal vectors mapped by StickBreakingTransform.
+
+    Args:
+        loc (Tensor): the means of the normal vectors, along the last dimension.
+        scale (Tensor): the standard deviations of the normal vectors, positive.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.simplex
@@ -99,7 +117,17 @@ class LogisticNormal(TransformedDistribution):
 
 class GeneralizedPareto(Distribution):
     """Generalized Pareto distribution of the excess over a high threshold `loc`: the tail is a power with exponent `-1
-    / concentration`, or exponential where the concentration is zero."""
+    / concentration`, or exponential where the concentration is zero.
+
+    Args:
+        loc (number or Tensor): the threshold.
+        scale (number or Tensor): a positive factor.
+        concentration (number or Tensor): the shape parameter; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {  # noqa: RUF012
         "loc": constraints.real,
@@ -210,7 +238,16 @@ _NARROW = 1e10
 
 
 class VonMises(Symmetric):
-    """Von Mises distribution of angles around `loc`; the larger `concentration`, the narrower."""
+    """Von Mises distribution of angles around `loc`; the larger `concentration`, the narrower.
+
+    Args:
+        loc (number or Tensor): the mode, an angle in radians.
+        concentration (number or Tensor): positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}  # noqa: RUF012
     support = constraints.real

@@ -16,7 +16,16 @@ __all__ = ["Categorical", "Multinomial", "OneHotCategorical", "OneHotCategorical
 
 
 class Categorical(ByProbability):
-    """Categorical distribution of class indices; probabilities lie along the last dimension."""
+    """Categorical distribution of class indices; probabilities lie along the last dimension.
+
+    Args:
+        probs, logits (Tensor): one of them: probabilities along the last dimension, which are normalized, or their
+            logarithms up to a constant.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
     has_enumerate_support = True
@@ -113,7 +122,16 @@ class _OfCategorical(Distribution):
 
 
 class OneHotCategorical(_OfCategorical):
-    """Categorical distribution whose samples are one-hot vectors along the last dimension."""
+    """Categorical distribution whose samples are one-hot vectors along the last dimension.
+
+    Args:
+        probs, logits (Tensor): one of them: probabilities along the last dimension, which are normalized, or their
+            logarithms up to a constant.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
     support = constraints.one_hot
@@ -156,7 +174,16 @@ class OneHotCategorical(_OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical with the straight-through estimator: samples have the gradients of the probabilities."""
+    """OneHotCategorical with the straight-through estimator: samples have the gradients of the probabilities.
+
+    Args:
+        probs, logits (Tensor): one of them: probabilities along the last dimension, which are normalized, or their
+            logarithms up to a constant.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     has_rsample = True
 
@@ -166,7 +193,17 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategorical):
-    """Multinomial distribution: the number of times that each class is drawn in `total_count` independent draws."""
+    """Multinomial distribution: the number of times that each class is drawn in `total_count` independent draws.
+
+    Args:
+        total_count (int): the number of draws.
+        probs, logits (Tensor): one of them: probabilities along the last dimension, which are normalized, or their
+            logarithms up to a constant.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
 

@@ -67,7 +67,16 @@ _PROBABILITY = {"probs": constraints.unit_interval, "logits": constraints.real}
 
 
 class Bernoulli(ByProbability, ExponentialFamily):
-    """Bernoulli distribution: 1 with probability `probs`, else 0."""
+    """Bernoulli distribution: 1 with probability `probs`, else 0.
+
+    Args:
+        probs, logits (number or Tensor): one of them: probabilities from 0 to 1, or their log-odds,
+            of the shape of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = _PROBABILITY
     support = constraints.boolean
@@ -115,7 +124,16 @@ class Bernoulli(ByProbability, ExponentialFamily):
 
 
 class Geometric(ByProbability):
-    """Geometric distribution: the number of failures before the first success, which has probability `probs`."""
+    """Geometric distribution: the number of failures before the first success, which has probability `probs`.
+
+    Args:
+        probs, logits (number or Tensor): one of them: probabilities from 0 to 1, or their log-odds,
+            of the shape of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = _PROBABILITY
     support = constraints.nonnegative_integer
@@ -172,7 +190,17 @@ class Geometric(ByProbability):
 
 
 class Binomial(ByProbability):
-    """Binomial distribution: the number of successes in `total_count` trials, each with probability `probs`."""
+    """Binomial distribution: the number of successes in `total_count` trials, each with probability `probs`.
+
+    Args:
+        total_count (int or Tensor): the number of trials, not negative.
+        probs, logits (number or Tensor): one of them: probabilities from 0 to 1, or their log-odds; the shapes
+            broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = {"total_count": constraints.nonnegative_integer, **_PROBABILITY}  # noqa: RUF012
     has_enumerate_support = True
@@ -232,7 +260,17 @@ class Binomial(ByProbability):
 
 class NegativeBinomial(ByProbability):
     """Negative binomial distribution: the number of successes, with probability `probs` each, before `total_count`
-    failures."""
+    failures.
+
+    Args:
+        total_count (number or Tensor): the number of failures, not negative; it need not be an integer.
+        probs, logits (number or Tensor): one of them: probabilities from 0 to 1, or their log-odds; the shapes
+            broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = {  # noqa: RUF012
         "total_count": constraints.nonnegative,
@@ -279,7 +317,15 @@ class NegativeBinomial(ByProbability):
 
 
 class Poisson(ExponentialFamily):
-    """Poisson distribution: the number of events where `rate` are expected."""
+    """Poisson distribution: the number of events where `rate` are expected.
+
+    Args:
+        rate (number or Tensor): the expectation, not negative.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"rate": constraints.nonnegative}  # noqa: RUF012
     support = constraints.nonnegative_integer

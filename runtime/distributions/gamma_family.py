@@ -18,7 +18,16 @@ _GAMMA = {"concentration": constraints.positive, "rate": constraints.positive}
 
 
 class Gamma(ExponentialFamily):
-    """Gamma distribution with shape parameter `concentration` and a rate."""
+    """Gamma distribution with shape parameter `concentration` and a rate.
+
+    Args:
+        concentration (number or Tensor): the shape parameter, positive.
+        rate (number or Tensor): one over the scale, positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = _GAMMA
     support = constraints.nonnegative
@@ -66,7 +75,15 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """Chi-squared distribution with `df` degrees of freedom: the sum of `df` squares of standard normal numbers."""
+    """Chi-squared distribution with `df` degrees of freedom: the sum of `df` squares of standard normal numbers.
+
+    Args:
+        df (number or Tensor): the degrees of freedom, positive.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"df": constraints.positive}  # noqa: RUF012
     _ow_names = ("concentration", "rate")
@@ -81,7 +98,15 @@ class Chi2(Gamma):
 
 
 class Exponential(ExponentialFamily):
-    """Exponential distribution with a rate."""
+    """Exponential distribution with a rate.
+
+    Args:
+        rate (number or Tensor): one over the mean, positive.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"rate": constraints.positive}  # noqa: RUF012
     support = constraints.nonnegative

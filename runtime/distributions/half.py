@@ -55,7 +55,15 @@ class _Half(TransformedDistribution):
 
 
 class HalfNormal(_Half):
-    """Half-normal distribution: the absolute values of normally distributed numbers around zero."""
+    """Half-normal distribution: the absolute values of normally distributed numbers around zero.
+
+    Args:
+        scale (number or Tensor): the standard deviation of the normal numbers, positive.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     _ow_base = Normal
 
@@ -71,7 +79,15 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """Half-Cauchy distribution: the absolute values of Cauchy distributed numbers around zero."""
+    """Half-Cauchy distribution: the absolute values of Cauchy distributed numbers around zero.
+
+    Args:
+        scale (number or Tensor): the scale of the Cauchy distributed numbers, positive.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     _ow_base = Cauchy
 

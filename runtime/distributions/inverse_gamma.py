@@ -16,7 +16,16 @@ __all__ = ["InverseGamma"]
 
 
 class InverseGamma(TransformedDistribution):
-    """Inverse gamma distribution: the reciprocals of gamma distributed numbers."""
+    """Inverse gamma distribution: the reciprocals of gamma distributed numbers.
+
+    Args:
+        concentration, rate (number or Tensor): the positive parameters of the gamma distribution; the shapes broadcast
+            to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = Gamma.arg_constraints
     support = constraints.positive

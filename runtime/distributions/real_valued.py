@@ -29,7 +29,16 @@ class _LocationScale(Symmetric):
 
 
 class Normal(_LocationScale, ExponentialFamily):
-    """Normal (Gaussian) distribution with mean `loc` and standard deviation `scale`."""
+    """Normal (Gaussian) distribution with mean `loc` and standard deviation `scale`.
+
+    Args:
+        loc (number or Tensor): the mean.
+        scale (number or Tensor): the standard deviation, positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     @property
     def stddev(self) -> Tensor:
@@ -70,7 +79,16 @@ class Normal(_LocationScale, ExponentialFamily):
 
 
 class Laplace(_LocationScale):
-    """Laplace distribution around `loc`."""
+    """Laplace distribution around `loc`.
+
+    Args:
+        loc (number or Tensor): the mean.
+        scale (number or Tensor): the mean absolute deviation, positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     @property
     def variance(self) -> Tensor:
@@ -108,7 +126,17 @@ class Laplace(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """Cauchy distribution around `loc`."""
+    """Cauchy distribution around `loc`.
+
+    Args:
+        loc (number or Tensor): the median.
+        scale (number or Tensor): half the distance between the quartiles, positive; the shapes broadcast to that of the
+            batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     @property
     def mean(self) -> Tensor:
@@ -144,7 +172,16 @@ class Cauchy(_LocationScale):
 
 
 class Uniform(Distribution):
-    """Uniform distribution on the interval from `low` to `high`."""
+    """Uniform distribution on the interval from `low` to `high`.
+
+    Args:
+        low, high (number or Tensor): the bounds, of which the first is the lower one; the shapes broadcast to that of
+            the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     has_rsample = True
     arg_constraints = {"low": constraints.dependent, "high": constraints.dependent}  # noqa: RUF012

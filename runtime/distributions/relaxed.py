@@ -29,7 +29,17 @@ _PROBABILITIES = {"probs": constraints.simplex, "logits": constraints.real_vecto
 
 
 class LogitRelaxedBernoulli(ByProbability):
-    """Distribution of the logits of RelaxedBernoulli."""
+    """Distribution of the logits of RelaxedBernoulli.
+
+    Args:
+        temperature (number or Tensor): positive; the lower, the nearer are samples to the discrete ones.
+        probs, logits (number or Tensor): one of them: probabilities from 0 to 1, or their log-odds,
+            of the shape of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = _PROBABILITY
     support = constraints.real
@@ -80,7 +90,17 @@ class _Relaxed(TransformedDistribution):
 
 class RelaxedBernoulli(_Relaxed):
     """Relaxed Bernoulli (binary concrete) distribution on (0, 1), which approaches Bernoulli as the temperature goes to
-    zero."""
+    zero.
+
+    Args:
+        temperature (number or Tensor): positive; the lower, the nearer are samples to the discrete ones.
+        probs, logits (number or Tensor): one of them: probabilities from 0 to 1, or their log-odds,
+            of the shape of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = _PROBABILITY
     support = constraints.unit_interval
@@ -93,7 +113,17 @@ class RelaxedBernoulli(_Relaxed):
 
 
 class ExpRelaxedCategorical(_OfCategorical):
-    """Distribution of the logarithms of RelaxedOneHotCategorical."""
+    """Distribution of the logarithms of RelaxedOneHotCategorical.
+
+    Args:
+        temperature (number or Tensor): positive; the lower, the nearer are samples to the discrete ones.
+        probs, logits (Tensor): one of them: probabilities along the last dimension, which are normalized, or their
+            logarithms up to a constant.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = _PROBABILITIES
     support = constraints.real_vector
@@ -126,7 +156,17 @@ class ExpRelaxedCategorical(_OfCategorical):
 
 class RelaxedOneHotCategorical(_Relaxed):
     """Relaxed one-hot categorical (concrete, Gumbel-softmax) distribution on the simplex, which approaches
-    OneHotCategorical as the temperature goes to zero."""
+    OneHotCategorical as the temperature goes to zero.
+
+    Args:
+        temperature (number or Tensor): positive; the lower, the nearer are samples to the discrete ones.
+        probs, logits (Tensor): one of them: probabilities along the last dimension, which are normalized, or their
+            logarithms up to a constant.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+    """
 
     arg_constraints = _PROBABILITIES
     support = constraints.simplex

@@ -18,7 +18,15 @@ __all__ = ["Beta", "Dirichlet", "FisherSnedecor", "StudentT"]
 
 
 class Dirichlet(ExponentialFamily):
-    """Dirichlet distribution on the simplex along the last dimension."""
+    """Dirichlet distribution on the simplex along the last dimension.
+
+    Args:
+        concentration (Tensor): positive parameters, along the last dimension.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}  # noqa: RUF012
     support = constraints.simplex
@@ -69,7 +77,16 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """Beta distribution on (0, 1): the first component of a Dirichlet distribution of two."""
+    """Beta distribution on (0, 1): the first component of a Dirichlet distribution of two.
+
+    Args:
+        concentration1, concentration0 (number or Tensor): positive; one more than the exponents of `x` and
+            `1 - x` in the density. The shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}  # noqa: RUF012
     support = constraints.unit_interval
@@ -124,7 +141,17 @@ class Beta(ExponentialFamily):
 
 
 class StudentT(Symmetric):
-    """Student's t-distribution with `df` degrees of freedom, around `loc`."""
+    """Student's t-distribution with `df` degrees of freedom, around `loc`.
+
+    Args:
+        df (number or Tensor): the degrees of freedom, positive.
+        loc (number or Tensor): the center.
+        scale (number or Tensor): a positive factor; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
@@ -168,7 +195,15 @@ class StudentT(Symmetric):
 
 class FisherSnedecor(Distribution):
     """F-distribution (Fisher, Snedecor): the quotient of two means of squares, of `df1` and `df2` degrees of
-    freedom."""
+    freedom.
+
+    Args:
+        df1, df2 (number or Tensor): the degrees of freedom, positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}  # noqa: RUF012
     support = constraints.positive

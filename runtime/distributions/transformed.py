@@ -130,7 +130,17 @@ class TransformedDistribution(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    """Log-normal distribution: the exponentials of normally distributed numbers."""
+    """Log-normal distribution: the exponentials of normally distributed numbers.
+
+    Args:
+        loc (number or Tensor): the mean of the logarithms.
+        scale (number or Tensor): the standard deviation of the logarithms, positive; the shapes broadcast to that of
+            the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.positive
@@ -170,7 +180,16 @@ class LogNormal(TransformedDistribution):
 
 
 class Gumbel(TransformedDistribution):
-    """Gumbel distribution of the largest of many numbers."""
+    """Gumbel distribution of the largest of many numbers.
+
+    Args:
+        loc (number or Tensor): the mode.
+        scale (number or Tensor): a positive factor; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
@@ -223,7 +242,16 @@ class Gumbel(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """Weibull distribution with a scale and a shape parameter, `concentration`."""
+    """Weibull distribution with a scale and a shape parameter, `concentration`.
+
+    Args:
+        scale (number or Tensor): a positive factor.
+        concentration (number or Tensor): the shape parameter, positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}  # noqa: RUF012
     support = constraints.positive
@@ -265,7 +293,16 @@ class Weibull(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """Pareto distribution of numbers from `scale` on, with the exponent `alpha`."""
+    """Pareto distribution of numbers from `scale` on, with the exponent `alpha`.
+
+    Args:
+        scale (number or Tensor): the least value, positive.
+        alpha (number or Tensor): the exponent, positive; the shapes broadcast to that of the batch.
+        validate_args (bool): whether parameters and values are checked.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}  # noqa: RUF012
 
