@@ -56,6 +56,8 @@ class Call(Module):
             return
         cls._ow_call, cls._ow_trains, cls._ow_shown = call, trains, shown
         own = cls.__dict__
+        if cls.__doc__:  # which `python -OO` leaves out
+            cls.__doc__ += f"\n\n    Options, shapes, dtypes and errors are those of `nn.functional.{call}`.\n    "
         names = [name for name in own.get("__annotations__", {}) if name[0] != "_"]
         cls._ow_options = tuple(names)
         if "__init__" in own:
