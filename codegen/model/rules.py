@@ -1,4 +1,4 @@
-"""What is known of an operator besides its body, as a row of facts: which tensors it writes to or shares memory with,
+"""Rows of facts about operators besides their bodies: which tensors it writes to or shares memory with,
 whether it draws random numbers, whether its result depends on elements, and which dimensions of its results come from
 which of its tensors.
 
