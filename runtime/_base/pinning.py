@@ -29,7 +29,7 @@ def pinned_copy(tensor: Any, where: Any) -> Any:
 
 
 def pinned_result(result: Any) -> Any:
-    """What a function with `pin_memory=True` returns: its result in pinned memory, or as it is on `meta`."""
+    """Return the result of a function with `pin_memory=True`: in pinned memory, or as it is on `meta`."""
     where = device_of(result)
     if where is META:
         return result

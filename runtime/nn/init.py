@@ -68,7 +68,7 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Fill with normally distributed numbers."""
+    """Fill a tensor with normally distributed numbers of these `mean` and `std`."""
     return _filled(tensor, lambda each: each.normal_(mean, std, generator=generator))
 
 
@@ -107,7 +107,7 @@ def trunc_normal_(
 
 
 def constant_(tensor: Any, val: float) -> Any:
-    """Fill with one number."""
+    """Fill a tensor with `val`."""
     return _filled(tensor, lambda each: each.fill_(val))
 
 

@@ -43,7 +43,7 @@ class _Undefined(Function):
 
 
 def check_undefined_gradients(func: Callable[..., Any], inputs: Sequence[Any], targets: Sequence[Tensor]) -> None:
-    """Undefined gradients of all outputs, and of each of several, must count as zeros."""
+    """Check that undefined gradients of all outputs, and of each of several, count as zeros."""
     outputs = differentiable(as_tuple(func(*inputs)))
     _check_zero_or_undefined([_Undefined.apply(output) for output in outputs], targets)
     for undefined in range(len(outputs)) if len(outputs) > 1 else ():
@@ -69,7 +69,7 @@ def _check_zero_or_undefined(outputs: Sequence[Any], targets: Sequence[Tensor]) 
 
 
 def check_batches(output: Tensor, index: int, targets: Sequence[Tensor]) -> None:
-    """Gradients computed of a batch must be those of its members."""
+    """Check that gradients computed of a batch are those of its members."""
     cotangents = [_zeros(output) for _ in range(2)]
     for cotangent in cotangents:
         (_operators.view_as_real(cotangent) if cotangent.is_complex() else cotangent).normal_()

@@ -169,7 +169,8 @@ class _InstanceNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization of inputs with at least two dimensions. There is one process, so nothing is synchronized."""
+    """Batch normalization of inputs with at least two dimensions, with the arguments of BatchNorm2d. There is one
+    process, so nothing is synchronized."""
 
     def __init__(
         self,

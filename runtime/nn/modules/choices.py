@@ -31,19 +31,22 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Partial inverse of MaxPool1d: its values at their indices, among zeros."""
+    """Partial inverse of MaxPool1d: its values at their indices, among zeros. Options, shapes and errors are those of
+    `nn.functional.max_unpool1d`."""
 
     _ow_dims = 1
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Partial inverse of MaxPool2d: its values at their indices, among zeros."""
+    """Partial inverse of MaxPool2d: its values at their indices, among zeros. Options, shapes and errors are those of
+    `nn.functional.max_unpool2d`."""
 
     _ow_dims = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Partial inverse of MaxPool3d: its values at their indices, among zeros."""
+    """Partial inverse of MaxPool3d: its values at their indices, among zeros. Options, shapes and errors are those of
+    `nn.functional.max_unpool3d`."""
 
     _ow_dims = 3
 

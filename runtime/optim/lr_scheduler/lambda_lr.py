@@ -50,7 +50,8 @@ def saved_function(function: Any) -> dict[str, Any] | None:
 
 
 class LambdaLR(_FunctionLR):
-    """Rates are those at the beginning times a function of the epoch, or of that of each group in a list.
+    """Rates that are those at the beginning times a function of the epoch, `lr_lambda`, or that of each group in a
+    list.
 
     Raises TypeError for something else than a function, ValueError for a list of another length.
     """
@@ -61,7 +62,8 @@ class LambdaLR(_FunctionLR):
 
 
 class MultiplicativeLR(_FunctionLR):
-    """Rates are those of the epoch before times a function of the epoch, or of that of each group in a list.
+    """Rates that are those of the epoch before times a function of the epoch, `lr_lambda`, or that of each group in a
+    list.
 
     Raises TypeError for something else than a function, ValueError for a list of another length.
     """

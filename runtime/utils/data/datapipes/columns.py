@@ -51,7 +51,7 @@ def check_columns(fn: Callable[..., Any], input_col: Any) -> None:
 
 
 def apply_to(fn: Callable[..., Any], data: Any, input_col: Any) -> Any:
-    """The result for an element, or for the columns of one."""
+    """Return the result for an element, or for the columns of one."""
     if input_col is None:
         return fn(data)
     if isinstance(input_col, (list, tuple)):

@@ -13,7 +13,7 @@ __all__ = ["SHARDING_PRIORITIES", "ShardingFilterIterDataPipe"]
 
 
 class SHARDING_PRIORITIES(IntEnum):  # noqa: N801 (PyTorch's name)
-    """Among whom elements are shared."""
+    """The groups of processes among which elements are shared."""
 
     DEFAULT = 1
     DISTRIBUTED = 2
