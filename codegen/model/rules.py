@@ -1,4 +1,4 @@
-"""Rows of facts about operators besides their bodies: which tensors it writes to or shares memory with,
+"""A row of facts about an operator besides its body: which tensors it writes to or shares memory with,
 whether it draws random numbers, whether its result depends on elements, and which dimensions of its results come from
 which of its tensors.
 
