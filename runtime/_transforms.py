@@ -8,7 +8,8 @@ from ._base.pytree import flatten as tree_flatten
 from ._base.refusals import refused_function
 from ._base.tensor_class import Tensor
 from ._batching.vmap import vmap
-from ._dispatch.samples import batch_of, level_of, levels
+from ._dispatch.levels import level_of, levels
+from ._dispatch.samples import BatchLevel, batch_of
 from .utils._pytree import _broadcast_to_and_flatten, tree_unflatten
 
 __all__ = ["Tensor", "_broadcast_to_and_flatten", "tree_flatten", "tree_unflatten", "vmap"]
@@ -23,7 +24,7 @@ globals().update({name: refused_function(__name__, name, _NO_PARTS) for name in 
 
 def is_batchedtensor(tensor: Any) -> bool:
     """Return whether a tensor stands for a sample of a batch, within `vmap`."""
-    return level_of(tensor) is not None
+    return isinstance(level_of(tensor), BatchLevel)
 
 
 is_functorch_wrapped_tensor = is_batchedtensor

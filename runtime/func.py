@@ -14,8 +14,10 @@ from . import _operators
 from ._base.pytree import flatten
 from ._batching.call import NotBatchedError
 from ._batching.vmap import vmap as vmap
+from ._ops.derivatives.basic import NoDerivativeError
 from ._tensor.tensor import Tensor
-from .autograd.functional.functional_call import Call
+from .autograd.functional.forward import Forward
+from .autograd.functional.functional_call import Call, places_of
 from .autograd.functional.matrices import unit_gradients
 from .autograd.functional.tangents import Tangents
 
@@ -177,16 +179,14 @@ def jvp(
         )
     _check_tensors(given, "primals")
     _check_tensors(vectors, "tangents")
-    call = Call(func, primals, {}, None, has_aux, _JVP)
-    jacobian = Tangents(call)
-    if strict and not jacobian.depends:
+    forward = Forward(func, primals, vectors, has_aux, _JVP)
+    if strict and not forward.depends:
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
             "with strict=True."
         )
-    result = jacobian.structure.unflatten(map(call.outside, jacobian.outputs))
-    product = jacobian.structure.unflatten(jacobian.product(vectors))
-    return (result, product, call.aux) if has_aux else (result, product)
+    result, product = map(forward.structure.unflatten, (forward.outputs, forward.tangents))
+    return (result, product, forward.aux) if has_aux else (result, product)
 
 
 def _check_tensors(values: Sequence[Any], which: str) -> None:
@@ -238,45 +238,79 @@ def jacfwd(
     """The function that gives the Jacobian of `func`, as `jacrev` does, by products with a basis of the arguments.
 
     * `chunk_size`: the most products that are computed at once; None: all.
-    * `randomness`: accepted, as `func` is called once.
+    * `randomness`: as of `vmap`.
     """
 
     @wraps(func)
     def jacobian(*args: Any) -> Any:
         _refuse_complex(flatten(args)[0], "inputs", "jacfwd")
-        call = Call(func, args, {}, argnums, has_aux, _JVP)
-        products = Tangents(call)
-        _refuse_complex(products.outputs, "outputs", "jacfwd")
-        columns = [_columns(products, call.variables, place, chunk_size) for place in range(len(call.variables))]
-        by_output = zip(*columns, strict=True)
-        result = products.structure.unflatten(call.by_variables(list(each)) for each in by_output)
-        return (result, call.aux) if has_aux else result
+        indices = places_of(argnums, len(args))
+        chosen = args[indices] if isinstance(indices, int) else tuple(args[index] for index in indices)
+        variables, form = flatten(chosen)
+        aux: Any = None
+
+        def product(*tangents: Any) -> Any:
+            nonlocal aux
+            forward = Forward(_by_chosen(func, args, indices), (chosen,), tangents, has_aux, _JVP)
+            _refuse_complex(forward.outputs, "outputs", "jacfwd")
+            aux = forward.aux
+            return forward.structure.unflatten(forward.tangents)
+
+        columns = vmap(product, chunk_size=chunk_size, randomness=randomness)(*_basis(variables))
+        parts, structure = flatten(columns)
+        result = structure.unflatten(form.unflatten(_by_variable(part, variables)) for part in parts)
+        return (result, aux) if has_aux else result
 
     return jacobian
 
 
-def _columns(products: Tangents, variables: Sequence[Any], place: int, chunk_size: int | None) -> list[Any]:
-    """The Jacobians of all outputs by a variable."""
-    variable = variables[place]
-    count = variable.numel()
-    basis = _operators.eye(count, dtype=variable.dtype).view((count, *variable.shape))
-    zeros = [each.detach().new_zeros(each.shape) for each in variables]
+def _by_chosen(func: Callable[..., Any], args: tuple[Any, ...], indices: int | tuple[int, ...]) -> Callable[..., Any]:
+    """The function of the chosen arguments, while all others stay."""
 
-    def column(tangent: Any) -> list[Any]:
-        return products.product([*zeros[:place], tangent, *zeros[place + 1 :]])
+    def of_chosen(chosen: Any) -> Any:
+        replaced = {indices: chosen} if isinstance(indices, int) else dict(zip(indices, chosen, strict=True))
+        return func(*(replaced.get(index, value) for index, value in enumerate(args)))
 
-    if not count:
-        return [each.detach().new_zeros((*each.shape, *variable.shape)) for each in products.outputs]
-    try:
-        columns = vmap(column, chunk_size=chunk_size)(basis)
-    except NotBatchedError:  # a formula reads elements of tangents
-        columns = [_operators.stack(each) for each in zip(*map(column, basis), strict=True)]
-    return [each.movedim(0, -1).reshape((*each.shape[1:], *variable.shape)) for each in columns]
+    return of_chosen
+
+
+def _basis(variables: Sequence[Any]) -> list[Any]:
+    """Tangents of all variables for each of their elements, one after the other."""
+    counts = [variable.numel() for variable in variables]
+    tangents = []
+    for place, variable in enumerate(variables):
+        rows = [variable.detach().new_zeros((count, counts[place])) for count in counts]
+        rows[place] = _operators.eye(counts[place], dtype=variable.dtype, device=variable.device)
+        tangents.append(_operators.cat(rows).view((sum(counts), *variable.shape)))
+    return tangents
+
+
+def _by_variable(columns: Any, variables: Sequence[Any]) -> list[Any]:
+    """The Jacobians of an output by each variable, of the products with a basis."""
+    parts = columns.split([variable.numel() for variable in variables])
+    return [
+        part.movedim(0, -1).reshape((*part.shape[1:], *variable.shape))
+        for part, variable in zip(parts, variables, strict=True)
+    ]
 
 
 def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The function that gives the second derivatives of `func`: the Jacobian of the Jacobian, see `jacrev`."""
-    return jacrev(jacrev(func, argnums), argnums)
+    """The function that gives the second derivatives of `func`: the forward Jacobian of the backward one.
+
+    Where an operator has no derivative that this takes (those of rows, such as `layer_norm`, have two orders), it is
+    the backward Jacobian of the backward one.
+    """
+    rows = jacrev(func, argnums)
+    forward, backward = jacfwd(rows, argnums), jacrev(rows, argnums)
+
+    @wraps(func)
+    def derivatives(*args: Any) -> Any:
+        try:
+            return forward(*args)
+        except NoDerivativeError:
+            return backward(*args)
+
+    return derivatives
 
 
 def _refuse_complex(values: Sequence[Any], which: str, name: str = "jacrev") -> None:

@@ -7,6 +7,7 @@ the usual backward pass, and as operators, for those that are differentiated aga
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -16,7 +17,7 @@ from ..cache import Cache
 from ..dtypes import COMPLEX128
 from ..expr import names as names_of
 from ..model import computation, inference
-from ..model.operator import Elementwise, End, Family, Operator, grad_name
+from ..model.operator import Elementwise, End, Family, Indexing, Operator, grad_name
 from . import backward, formulas
 from .formulas import Formula, takes_complex, variable
 from .python import Package
@@ -25,6 +26,10 @@ from .text import render, render_macro
 
 _MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE, Family.FOLD)
 """Families whose formulas are products of `grad` and a derivative, written without conjugates."""
+
+
+_ZERO = re.compile(r"(?:0 \* grad|zeros_like\(grad\)|undefined\(grad\)|grad\.new_zeros\(.*\))\Z")
+"""Formulas of results that are constant but where they jump."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,37 @@ class NodeClass:
     """Python condition that is true for calls with complex numbers."""
     replaced: tuple[str, str] | None
     """The gradients by the results, and what stands for them in the formulas."""
+    may_shift: bool
+    """May the result be another one than zero where all tensors with a gradient are zero?"""
+    multiplies: bool
+    """Is the result a sum of products, which is zero where one factor is?"""
+
+    @property
+    def linear(self) -> tuple[tuple[int, ...], ...]:
+        """The arguments, by their indices, of which together the result is a linear function while all others stay: no
+        gradient by one of them uses another one. Empty where there is a gradient that uses its own argument or a
+        result, or where the result may be shifted."""
+        used = {saved.name: saved.needed_by for saved in self.tensors}
+        given = [(place, each.name, each.formula) for place, each in zip(self.inputs, self.gradients, strict=True)]
+        formulas = [(place, name) for place, name, formula in given if formula is not None]
+        is_zero = any(formula is not None and _ZERO.match(formula) for _, _, formula in given)
+        if self.may_shift or self.results or is_zero or any(name in used.get(name, ()) for _, name in formulas):
+            return ()
+        groups: list[tuple[int, ...]] = []
+        for first in formulas:
+            group = [first]
+            for other in formulas:
+                uses = (
+                    each in used.get(name, ())
+                    for _, last in group
+                    for name, each in ((other[1], last), (last, other[1]))
+                )
+                if other not in group and not any(uses):
+                    group.append(other)
+            places = tuple(sorted(place for place, _ in group))
+            if places not in groups:
+                groups.append(places)
+        return tuple(groups) if len(groups) == 1 or self.multiplies else ()
 
     @property
     def in_order(self) -> list[GradFormula]:
@@ -244,7 +280,17 @@ def _derived(
         takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),
         replaced=_replaced(operator),
+        may_shift=_may_shift(operator),
+        multiplies=operator.family in (Family.EXTERN, Family.COMPUTE),
     )
+
+
+def _may_shift(operator: Operator) -> bool:
+    """Elementwise operators may add numbers, as composites that take any, and indexing may choose a product."""
+    if operator.family is Family.COMPOSITE:
+        return any(each.is_scalar or each.is_real for each in operator.schema.arguments)
+    chooses = isinstance(operator.body, Indexing) and bool(operator.body.words)
+    return chooses or operator.family in (Family.ELEMENTWISE, Family.FACTORY, Family.RANDOM)
 
 
 def _replaced(operator: Operator) -> tuple[str, str] | None:

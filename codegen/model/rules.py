@@ -16,7 +16,7 @@ from ..expr import Expr, names
 from ..schema import Argument, Return, base_name
 from .compute import Compute
 from .loop import Loop
-from .operator import Composite, Extern, Family, Operator, Rows
+from .operator import Composite, Extent, Extern, Family, Operator, Rows
 
 BATCH = "..."
 """In a signature: any dimensions before a tensor's own."""
@@ -111,6 +111,11 @@ def naming(operator: Operator) -> str | None:
 def shared_by_rows(operator: Operator) -> tuple[str, ...]:
     """The tensors of rows whose elements are the same in all rows."""
     return tuple(sorted(operator.body.per_place)) if isinstance(operator.body, Rows) else ()
+
+
+def sums_rows(operator: Operator) -> bool:
+    """True if a result of rows is a sum over all of them."""
+    return isinstance(operator.body, Rows) and any(extent is Extent.PLACE for extent, _ in operator.body.outputs)
 
 
 def _reason(operator: Operator) -> str | None:

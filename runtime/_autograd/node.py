@@ -67,6 +67,9 @@ class Node(NodeBase):
     """True if the result is complex, so that the derivatives in the formulas are to be conjugated."""
     inputs: tuple[int, ...] | None = None
     """Indices of the call's arguments that have gradients; None: all of them."""
+    linear: tuple[tuple[int, ...], ...] = ()
+    """Indices of the call's arguments of which together the result is a linear function while all others stay; empty
+    where it is none of some."""
     listed: int | None = None
     """Index of the argument that is a list of tensors, each of which has a gradient."""
 

@@ -9,8 +9,9 @@ from .. import _operators as ops
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.infer import infer
+from .._dispatch.levels import level_of, run, tensors_in
 from .._dispatch.op import INPLACE, NEW, Op
-from .._dispatch.samples import Level, batch_of, level_of
+from .._dispatch.samples import BatchLevel, batch_of
 
 
 class NotBatchedError(RuntimeError):
@@ -30,7 +31,7 @@ class Call:
 
     __slots__ = ("args", "level", "mode", "op", "tensors")
 
-    def __init__(self, op: Op, args: Sequence[Any], level: Level, mode: int) -> None:
+    def __init__(self, op: Op, args: Sequence[Any], level: BatchLevel, mode: int) -> None:
         self.op, self.args, self.level, self.mode = op, list(args), level, mode
         self.tensors = tensors_in(args)
 
@@ -85,15 +86,7 @@ class Call:
 
     def run_new(self, values: Sequence[Any]) -> Any:
         """The same for a new result, which is copied to the batch of the target where the call is in place."""
-        count = self.op.positional
-        named = {
-            name: value
-            for name, value, standard in zip(
-                self.op.names[count:], values[count:], self.op.defaults[count:], strict=True
-            )
-            if value is not standard
-        }
-        result = self.op.function(*values[:count], **named)
+        result = run(self.op, values)
         return self.batch(self.target).copy_(result) if self.is_inplace else result
 
     def inferred(self) -> Any:
@@ -112,17 +105,6 @@ def _described(value: Any) -> Any:
     if not isinstance(value, Tensor) or level_of(value) is not None:
         return value
     return ops.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
-
-
-def tensors_in(values: Sequence[Any]) -> list[Any]:
-    """The tensors among values, and in lists of them."""
-    found: list[Any] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += tensors_in(value)
-    return found
 
 
 Rule = Callable[[Call], Any]

@@ -45,7 +45,7 @@ def _reductions(call: Call) -> Any:
 
 def _rows(call: Call) -> Any:
     """Rows of several tensors, which are broadcast together."""
-    if any(call.is_sample(call.argument(name)) for name in call.op.shared):
+    if call.op.sums_rows or any(call.is_sample(call.argument(name)) for name in call.op.shared):
         return for_each(call)
     place = call.op.names.index("dim")
     if _means_all(call.args[place]):

@@ -9,9 +9,10 @@ from typing import Any, ParamSpec, TypeVar
 from .. import _operators as ops
 from .._autograd.grad_mode import is_grad_enabled
 from .._base.tensor_class import Tensor
-from .._dispatch.samples import Level, batch_of, level_of, levels, sample_of, within
+from .._dispatch.levels import level_of, levels, within
+from .._dispatch.samples import BatchLevel, batch_of, sample_of
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
-from . import handler as handler  # which registers itself
+from .handler import Samples
 
 __all__ = ["vmap"]
 
@@ -106,7 +107,7 @@ class _Batching:
     ) -> tuple[list[Any], TreeSpec]:
         """The results, and how they are nested."""
         is_recorded = is_grad_enabled() and any(leaf.requires_grad for leaf in leaves if isinstance(leaf, Tensor))
-        level = Level(size, self._randomness, is_recorded)
+        level = Samples(size, self._randomness, is_recorded)
         samples = [
             leaf if dim is None else sample_of(leaf.movedim(dim, 0), level)
             for leaf, dim in zip(leaves, dims, strict=True)
@@ -190,7 +191,7 @@ class _Batching:
             )
         return places
 
-    def _result(self, value: Any, place: int | None, level: Level) -> Any:
+    def _result(self, value: Any, place: int | None, level: BatchLevel) -> Any:
         is_sample = level_of(value) is level
         if place is None:
             if is_sample:

@@ -77,7 +77,7 @@ class Op:
         "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "name",
         "names", "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
         "positional", "promotes", "random", "refusal", "refused", "results", "rule", "schema", "separate",
-        "shared", "single", "target", "types", "view", "words",
+        "shared", "single", "sums_rows", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -119,6 +119,7 @@ class Op:
         rule: str | None = None,
         naming: str | None = _AS_RULE,
         shared: tuple[str, ...] = (),
+        sums_rows: bool = False,
         random: bool = False,
         data_dependent: bool = False,
         dynamic_shape: bool = False,
@@ -190,6 +191,8 @@ class Op:
         """The rule by which results get names of dimensions; None: there is none."""
         self.shared = shared
         """The tensors of rows whose elements are the same in all rows."""
+        self.sums_rows = sums_rows
+        """Is a result of rows a sum over all of them?"""
         self.random = random
         """Does it draw random numbers?"""
         self.data_dependent = data_dependent

@@ -10,6 +10,7 @@ from .._base.devices import stands_for_others
 from .._base.dtypes import EXPORTS
 from .._base.finfo import number_of_computation as number_of_computation
 from .._C import lib
+from .._dispatch.levels import is_differentiated as is_differentiated
 from .._dispatch.ops import ops
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "elements_of_storage",
     "has_values",
     "holds",
+    "is_differentiated",
     "is_narrow",
     "number_of_computation",
     "per_dimension",

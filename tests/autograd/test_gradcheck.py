@@ -307,9 +307,33 @@ def test_module_and_function_have_one_name() -> None:
     subprocess.run([sys.executable, "-c", f"{imports}; {call}"], check=True)
 
 
-def test_forward_mode_is_not_there() -> None:
-    with pytest.raises(NotImplementedError, match="forward-mode derivatives are not supported"):
-        gradcheck(opweave.sin, values(opweave, 2), check_forward_ad=True)
+class WrongTangent(opweave.autograd.Function):
+    """The sine, of which the forward derivative is that of another function: its body is not that of its backward."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return grads[0] * ctx.saved_tensors[0].cos() * 2
+
+
+@pytest.mark.parametrize("options", [{}, {"fast_mode": True}, {"check_backward_ad": False}])
+def test_forward_derivatives(options: dict[str, Any]) -> None:
+    for name, call in CORRECT.items():
+        if name not in ("a constant",):
+            function, inputs = call(opweave)
+            assert gradcheck(function, inputs, check_forward_ad=True, **options), name
+    assert gradgradcheck(opweave.tanh, values(opweave, 2), check_fwd_over_rev=True, fast_mode=True)
+    assert gradcheck(WrongTangent.apply, values(opweave, 2), check_forward_ad=True, check_backward_ad=False)
+    with pytest.raises(GradcheckError, match="Jacobian mismatch"):
+        gradcheck(WrongTangent.apply, values(opweave, 2), check_forward_ad=True)
+    with pytest.raises(GradcheckError, match="computed with forward mode mismatch for output 0 with respect to input"):
+        gradcheck(lambda x: x.detach() * 2, values(opweave, 2), check_forward_ad=True)
+    with pytest.raises(NotImplementedError, match="leave check_batched_forward_grad out"):
+        gradcheck(opweave.sin, values(opweave, 2), check_forward_ad=True, check_batched_forward_grad=True)
 
 
 @pytest.mark.oracle

@@ -315,3 +315,19 @@ def named(x: Any, y: Any = None) -> Any:
 def test_arguments_that_are_refused(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_sums_over_rows_are_those_of_each_sample() -> None:
+    norm = ow.nn.LayerNorm(3)
+    parameters = {name: each.detach() for name, each in norm.named_parameters()}
+    x = ow.arange(12.0).view(2, 2, 3).square()
+
+    def loss(parameters: Any, sample: Any) -> Any:
+        return ow.func.functional_call(norm, parameters, (sample,)).square().sum()
+
+    gradient = ow.func.grad(loss)
+    found = ow.vmap(gradient, in_dims=(None, 0))(parameters, x)
+    for name in parameters:
+        expected = ow.stack([gradient(parameters, sample)[name] for sample in x])
+        assert ow.allclose(found[name], expected, atol=1e-5)

@@ -129,13 +129,3 @@ def test_options_of_printing_are_read_as_they_are() -> None:
         assert (options.threshold, options.precision) == (3, 1)
         assert module._tensor_str(x, 0) == "[0.5, 1.2]"
     assert module._tensor_str(x, indent=0) == "[0.5000, 1.2500]"
-
-
-def test_tensors_have_no_forward_derivative() -> None:
-    forward_ad = ow.autograd.forward_ad
-    x = ow.ones(2)
-    primal, tangent = forward_ad.unpack_dual(x)
-    assert primal is x
-    assert tangent is None
-    with pytest.raises(NotImplementedError, match="derivatives are computed backward"):
-        forward_ad.make_dual(x, x)

@@ -39,9 +39,13 @@ __all__ = [
 ]
 
 
+class NoDerivativeError(RuntimeError):
+    """An operator has no derivative by an argument."""
+
+
 def not_implemented(operator: str, argument: str) -> NoReturn:
     """Raise the error for an argument whose derivative the entry declines."""
-    raise RuntimeError(f"derivative for {operator} by '{argument}' is not implemented")
+    raise NoDerivativeError(f"derivative for {operator} by '{argument}' is not implemented")
 
 
 def undefined(grad: Any) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base.shapes import distinct_dims
 from ..._dispatch.autocast import computed
+from ..._dispatch.levels import is_differentiated
 from ..._dispatch.ops import ops
-from ..._handle import needs_grad
 from .parse import separated
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _by_vector(product: VectorProduct, left: Any, right: Any) -> Any:
         return a.reshape(product.outer, width).mv(vector).view(product.shape)
     if product.outer > _MOST_VECTOR_PRODUCTS or a.dtype is not b.dtype or not a.dtype.is_floating_point:
         return None
-    if a.itemsize < 4 or needs_grad(a, b):
+    if a.itemsize < 4 or is_differentiated(a, b):
         return None
     result = a.new_empty((product.outer, product.columns))
     matrices = a.view(product.outer, width, product.columns).transpose(1, 2)

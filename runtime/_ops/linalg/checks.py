@@ -9,7 +9,6 @@ from ..._base.devices import stands_for_others
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
 from ..._base.shapes import common_shape
-from ..._handle import needs_grad
 from ..values import holds
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "check_solvable",
     "check_square",
     "default_tolerance",
-    "has_history",
     "is_inexact",
     "is_vector_side",
     "raise_failure",
@@ -73,11 +71,6 @@ def default_tolerance(tensor: Any) -> float:
     if tensor.dtype.scalar_name not in _LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
     return float(finfo(tensor.dtype).eps * max(tensor.shape[-2:]))
-
-
-def has_history(tensor: Any) -> bool:
-    """True if autograd records this tensor, so that eigenvectors must be computed too."""
-    return bool(needs_grad(tensor))
 
 
 def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:

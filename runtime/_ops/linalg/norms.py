@@ -11,7 +11,7 @@ from ..._base.finfo import finfo
 from ..._base.promotion import promote_types
 from ..._base.shapes import wrap_dim
 from ..._dispatch.ops import ops
-from ..values import has_values, holds, wide
+from ..values import has_values, holds, is_differentiated, wide
 from .checks import check_floating, check_matrix, default_tolerance
 
 __all__ = [
@@ -68,7 +68,7 @@ def distances(differences: Any, p: float) -> Any:
         return differences.sum(-1)
     if p == 0:
         return differences.abs().ceil().clamp(max=1).sum(-1)  # the number of elements that are not zero
-    if p in (1, float("inf")) and differences.requires_grad:
+    if p in (1, float("inf")) and is_differentiated(differences):
         # Unlike the sign of NaN, which is zero, the derivative of its square is NaN.
         differences = differences.where(differences == differences, differences * differences)
     return differences.norm(p, -1)

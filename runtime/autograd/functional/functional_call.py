@@ -11,7 +11,7 @@ from typing import Any
 from ..._autograd.backward_api import grad
 from ..._autograd.grad_mode import enable_grad, is_grad_enabled
 from ..._base.pytree import Structure, flatten
-from ..._dispatch.samples import alias_of, is_recorded
+from ..._dispatch.levels import alias_of, is_recorded
 from ..._tensor.tensor import Tensor
 
 __all__ = ["Call"]
@@ -36,7 +36,7 @@ class Call:
         """`argnums` None means all arguments, as a tuple."""
         self._name = name
         self._recorded_outside = is_grad_enabled()
-        indices = tuple(range(len(args))) if argnums is None else _indices(argnums, len(args))
+        indices = tuple(range(len(args))) if argnums is None else places_of(argnums, len(args))
         chosen = args[indices] if isinstance(indices, int) else tuple(args[index] for index in indices)
         leaves, self._structure = flatten(chosen)
         with enable_grad():
@@ -176,7 +176,7 @@ def _variable(value: Any) -> Tensor:
     return variable
 
 
-def _indices(argnums: Any, count: int) -> int | tuple[int, ...]:
+def places_of(argnums: Any, count: int) -> int | tuple[int, ...]:
     """The indices of arguments, counted from the front."""
     if isinstance(argnums, int):
         return _place(argnums, count)

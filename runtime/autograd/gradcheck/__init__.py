@@ -1,7 +1,7 @@
 """gradcheck and gradgradcheck: gradients that backward computes beside differences of function values.
 
 The comparisons are those of torch.autograd.gradcheck: whole Jacobians, or with `fast_mode` one random combination of
-their elements. Forward-mode derivatives are not checked, as there are none.
+their elements.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..._ops.numpy_bridge import dtypes
 from ..._tensor.tensor import Tensor
 from . import backward_checks
 from .compare import Comparison, Elements, RandomVectors
+from .forward_checks import check_forward
 from .jacobians import GradcheckError, as_tuple, differentiable
 from .sparse_values import of_values
 
@@ -58,6 +59,8 @@ def gradcheck(
     * `nondet_tol`: by how much two computations of the same gradient may differ.
     * `check_undefined_grad`: whether backward must treat undefined gradients of outputs as zeros.
     * `check_batched_grad`: whether gradients of a batch (`is_grads_batched`) must be those of its members.
+    * `check_forward_ad`: whether forward derivatives are compared with the differences; `check_backward_ad`: whether
+      gradients are.
     * `fast_mode`: compare v·J·u for random vectors u and v, by two calls of `func` for an input and one backward for an
       output, where the whole Jacobian takes as many as these have elements.
     * `check_grad_dtypes` and `masked` change nothing: dtypes are always compared, and gradients by sparse tensors are
@@ -66,13 +69,17 @@ def gradcheck(
     Raises GradcheckError when a derivative is wrong, has another shape or dtype than its input, differs from one
     backward to the next, or when outputs change with the inputs and none of them requires gradients; ValueError when no
     input requires gradients; RuntimeError for inputs whose elements share memory; AssertionError for options that
-    exclude each other; NotImplementedError for those of forward mode.
+    exclude each other; NotImplementedError for `check_batched_forward_grad`.
     """
     _check_modes(check_forward_ad, check_backward_ad, check_batched_grad, check_batched_forward_grad)
     func, arguments = of_values(func, as_tuple(inputs))
     targets = _checked_inputs(arguments)
     directions = RandomVectors() if fast_mode else Elements()
     try:
+        if check_forward_ad:
+            check_forward(func, arguments, eps, atol, rtol, directions)
+        if not check_backward_ad:
+            return True
         outputs = Comparison(func, arguments, eps, atol, rtol, nondet_tol, directions).run()
         if outputs and check_batched_grad:
             for index, output in enumerate(outputs):
@@ -166,8 +173,10 @@ def _check_modes(forward: bool, backward: bool, batched: bool, batched_forward: 
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if batched_forward and not forward:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    if forward:
-        raise NotImplementedError("gradcheck(): forward-mode derivatives are not supported; leave check_forward_ad out")
+    if batched_forward:
+        raise NotImplementedError(
+            "gradcheck(): batches of forward derivatives are not checked; leave check_batched_forward_grad out"
+        )
 
 
 def _checked_inputs(inputs: tuple[Any, ...]) -> list[Any]:

@@ -312,7 +312,8 @@ static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
     (void)arguments;
     const ow_tensor *t = tensor_of(self);
     if (!t) return NULL;
-    return ow_keys(t) & OW_ELSEWHERE ? list_of_items(self, t) : ow_tolist(t);
+    int stands_for_others = t->storage->flags & OW_STORAGE_DESCRIBED && ow_device_of(t) != OW_META;
+    return stands_for_others || ow_keys(t) & OW_ELSEWHERE ? list_of_items(self, t) : ow_tolist(t);
 }
 
 static PyObject *owner_requires_grad(PyObject *self, void *closure) {

@@ -122,6 +122,7 @@ class CumsumBackward0(_Node):
 class SelectBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    linear = ((0,),)
     saved_names = ((), ('dim', 'index', 'self_sym_sizes'), ())
 
     def save(_node, input, dim, index):
@@ -139,6 +140,7 @@ class SelectBackward0(_Node):
 class PermuteBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    linear = ((0,),)
     saved_names = ((), ('dims',), ())
 
     def save(_node, input, dims):
@@ -156,6 +158,7 @@ class PermuteBackward0(_Node):
 class AddmmBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
+    linear = ((0, 1), (0, 2))
     saved_names = (('mat1', 'mat2'), ('beta', 'alpha', 'self_sym_sizes'), ())
 
     def save(_node, input, mat1, mat2, beta, alpha):
@@ -222,6 +225,7 @@ class LapackOrgqrBackward0(_Node):
 class CloneBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    linear = ((0,),)
 
     def apply(_node, grad):
         _to_input, = _node.edges
