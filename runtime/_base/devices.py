@@ -192,14 +192,19 @@ def device_of(tensor: Any) -> device:
     return BY_NUMBER[lib.device(tensor._h)]
 
 
+def holds_elements(where: device) -> bool:
+    """Return whether tensors on a device have elements: False for meta."""
+    return where is not META
+
+
 def has_values(tensor: Any) -> bool:
     """False of a tensor that is only described, whose elements nobody can read."""
-    return not lib.keys(tensor._h) & _DESCRIBED or tensor.device is not META
+    return not lib.keys(tensor._h) & _DESCRIBED or holds_elements(tensor.device)
 
 
 def stands_for_others(tensor: Any) -> bool:
     """True of a tensor without memory whose elements somebody has: those that it consists of, or its payload."""
-    return bool(lib.keys(tensor._h) & _DESCRIBED) and tensor.device is not META
+    return bool(lib.keys(tensor._h) & _DESCRIBED) and holds_elements(tensor.device)
 
 
 # ---- which one of a kind ------------------------------------------------------------------------------------

@@ -6,7 +6,18 @@ from typing import Any
 
 from .._C import lib
 from .._handle import ELSEWHERE, pinned_like
-from .devices import BY_NUMBER, CPU, META, accelerator, available, device, device_of, functions_of, number_of
+from .devices import (
+    BY_NUMBER,
+    CPU,
+    META,
+    accelerator,
+    available,
+    device,
+    device_of,
+    functions_of,
+    has_values,
+    number_of,
+)
 from .keys import KEY_BITS
 from .warn import warn
 
@@ -30,10 +41,9 @@ def pinned_copy(tensor: Any, where: Any) -> Any:
 
 def pinned_result(result: Any) -> Any:
     """Return the result of a function with `pin_memory=True`: in pinned memory, or as it is on `meta`."""
-    where = device_of(result)
-    if where is META:
+    if not has_values(result):
         return result
-    if where is not CPU:
+    if device_of(result) is not CPU:
         raise RuntimeError("Only dense CPU tensors can be pinned")
     if not can_pin():
         raise RuntimeError(
@@ -73,6 +83,5 @@ def _number(where: Any) -> int:
 
 def _type_of(tensor: Any) -> str:
     """The type of a tensor that is not dense, or not of the CPU, as torch names it here."""
-    where = device_of(tensor)
-    kind = "Meta" if where is META else "QuantizedCPU" if tensor.is_quantized else where.type
+    kind = "QuantizedCPU" if tensor.is_quantized else device_of(tensor).type if has_values(tensor) else "Meta"
     return f"{kind}{tensor.dtype.scalar_name}Type"

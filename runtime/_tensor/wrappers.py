@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any
 
 from .._autograd.grad_mode import no_grad
-from .._base.devices import CPU, META, available, device_of, number_of
+from .._base.devices import CPU, available, device_of, holds_elements, number_of
 from .._base.dtypes import dtype as dtype_class
 from .._base.dtypes import get_default_dtype
 from .._base.handles import same_view, shape_of, strides_of
@@ -100,7 +100,7 @@ class WrapperMethods:
         sizes = _integers("size", size)
         steps = None if strides is None else _integers("strides", strides)
         where = CPU if device is None else available(device)
-        keys = 0 if where is META else _WRAPPER
+        keys = _WRAPPER if holds_elements(where) else 0
         made = describe(cls, chosen.code, sizes, steps, storage_offset or 0, number_of(where), keys)
         if layout is not strided:
             made._wrapper_layout = layout
