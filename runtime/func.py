@@ -14,6 +14,7 @@ from . import _operators
 from ._base.pytree import flatten
 from ._batching.call import NotBatchedError
 from ._batching.vmap import vmap as vmap
+from ._functionalization import functionalize as functionalize
 from ._ops.derivatives.basic import NoDerivativeError
 from ._tensor.tensor import Tensor
 from .autograd.functional.forward import Forward
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",

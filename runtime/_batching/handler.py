@@ -27,6 +27,9 @@ class Samples(BatchLevel):
             return viewed(op, args, mode, lambda *view: sample_of(within(outer, _reshaped, *view), self))
         return unrecorded(partial(_answer, outer, Call(op, args, self, mode), out))
 
+    def makes(self, op: Op) -> bool:
+        return op.random
+
     def decomposes(self, op: Op, args: Sequence[Any]) -> bool:
         """One with a rule of its own is, too, where a graph is recorded, which consists of its parts."""
         if op.rule is None:

@@ -36,7 +36,7 @@ class Level:
 
     Attributes:
         is_recorded: whether what its tensors stand for has a graph, which they do not show.
-        takes_all: whether it answers calls with none of its tensors as well.
+        takes_all: whether it answers some calls with none of its tensors as well.
         differentiates: whether it computes derivatives of the results of calls.
     """
 
@@ -50,6 +50,10 @@ class Level:
     def answer(self, outer: tuple[Level, ...], op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         """The result of a call with tensors of this level, within the others."""
         raise NotImplementedError
+
+    def makes(self, op: Op) -> bool:
+        """Return whether it answers calls of an operator with none of its tensors."""
+        return False
 
     def decomposes(self, op: Op, args: Sequence[Any]) -> bool:
         """Return whether a composite is answered by the calls that its body makes."""
@@ -196,7 +200,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     outer = tuple(others)
     if op.is_decomposable and level.decomposes(op, args):
         return redispatch(op, args, out, mode, below=KEY)
-    if level not in found and not (level.takes_all and op.random):
+    if level not in found and not level.makes(op):
         return within(outer, partial(redispatch, op, args, out, mode, below="autograd"))
     return level.answer(outer, op, args, out, mode)
 
