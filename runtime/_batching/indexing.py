@@ -7,6 +7,7 @@ from typing import Any
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
 from .._dispatch.rules import tensors
+from .._ops.values import holds
 from .call import Call, NotBatchedError
 from .dims import moved
 from .loop import for_each
@@ -58,10 +59,25 @@ def taken(call: Call) -> Any:
     index = call.argument("index")
     if not call.is_sample(call.target):
         return call.run_new([call.target, call.batch(index)])
-    size, whole = call.level.size, call.whole(index)
-    elements = call.batch(call.target).reshape((size, -1))
-    places = ops.where(whole < 0, whole + elements.size(1), whole)
-    return elements.gather(1, places.reshape((size, -1))).reshape(whole.shape)
+    return call.run_new([call.batch(call.target), _flat_places(call)])
+
+
+def put(call: Call) -> Any:
+    """Writes to positions in the flattened tensor."""
+    source, accumulate = call.args[2:]
+    return call.run_new([call.whole(call.target), _flat_places(call), call.whole(source), accumulate])
+
+
+def _flat_places(call: Call) -> Any:
+    """Positions in flattened samples as those in the flattened batch."""
+    index = call.whole(call.argument("index"))
+    count = call.target.numel()
+    inside = (index >= -count) & (index < count)
+    if not holds(inside.all(), True):
+        wrong = index[~inside][0].item()
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
+    starts = ops.arange(call.level.size).mul(count).view((-1, *[1] * (index.ndim - 1)))
+    return ops.where(index < 0, index + count, index) + starts
 
 
 def index(call: Call) -> Any:

@@ -11,7 +11,7 @@ from .._ops.values import holds
 from .broadcast import leading, whole
 from .call import Call, NotBatchedError, Rule
 from .elementwise import unify
-from .indexing import at_index, at_same_places, index, taken
+from .indexing import at_index, at_same_places, index, put, taken
 from .loop import for_each
 from .moves import filled, joined, kept, made_alike, masked_fill, repeated, rolled
 from .products import addmm, addmv, dot, matmul, mv
@@ -68,6 +68,7 @@ _OPERATORS: Mapping[str, Rule] = {
     "masked_fill": masked_fill,
     "mm": matmul,
     "mv": mv,
+    "put": put,
     "repeat": repeated,
     "resize_": _refuse_memory,
     "roll": rolled,

@@ -331,3 +331,17 @@ def test_sums_over_rows_are_those_of_each_sample() -> None:
     for name in parameters:
         expected = ow.stack([gradient(parameters, sample)[name] for sample in x])
         assert ow.allclose(found[name], expected, atol=1e-5)
+
+
+def test_positions_in_flattened_samples() -> None:
+    index = ow.tensor([[0, -1], [3, 1], [2, 2]])
+    source = ow.tensor([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert vmap(ow.take)(X, index).tolist() == [[0.0, 3.0], [7.0, 5.0], [10.0, 10.0]]
+        for accumulate in (False, True):
+            got = vmap(partial(ow.Tensor.put, accumulate=accumulate))(X, index, source)
+            want = [x.put(*each, accumulate) for x, *each in zip(X, index, source, strict=True)]
+            assert (got == ow.stack(want)).all()
+    with pytest.raises(IndexError, match="out of range: tried to access index 4 on a tensor of 4 elements"):
+        vmap(ow.take)(X, index + 1)
