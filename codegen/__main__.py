@@ -14,6 +14,7 @@ from pathlib import Path
 from . import emit, generate, library
 from .cache import NONE, Cache
 from .docs import rules_table, sessions
+from .emit import derivatives
 from .errors import CodegenError, render
 from .read import exports
 
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(render(error.diagnostics, {options.yaml.name: lines}), file=sys.stderr)
         return 1
     if options.rules:
-        print(rules_table.text(operators), end="")
+        print(rules_table.text(operators, derivatives.linear(operators)), end="")
         return 0
     recorded = sessions.read(options.yaml.parent / "docs" / "examples.txt")
     exported = exports.read(options.yaml.parent / "runtime")

@@ -212,6 +212,19 @@ def emit(
     )
 
 
+def linear(operators: Sequence[Operator]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """For each operator that has some, the groups of arguments of which together it is a linear function."""
+    kernels = backward.indices(operators, len(indexed(operators)))
+    same = formulas.functions(operators)
+    found = {}
+    for operator in operators:
+        groups = _derived(operator, kernels, same).linear if operator.derivatives else ()
+        if groups:
+            names = formulas.arguments(operator)
+            found[operator.name] = tuple(tuple(names[place] for place in group) for group in groups)
+    return found
+
+
 def _derived(
     operator: Operator,
     kernels: Mapping[tuple[str, str], int],

@@ -71,5 +71,8 @@ def test_every_kernel_has_a_rule_or_a_reason(capsys: pytest.CaptureFixture[str])
     *rows, counts = capsys.readouterr().out.splitlines()
     assert counts.endswith("0 without either")
     assert "fill_gamma_" in {row.split()[0] for row in rows}
-    (row,) = (row for row in rows if row.split()[0] == "bernoulli_")
-    assert row.split(maxsplit=1)[1] == "keep; writes self; aliases self; random"
+    known = dict(row.split(maxsplit=1) for row in rows)
+    assert known["bernoulli_"] == "keep; writes self; aliases self; random"
+    assert known["addmm"] == "(n,m),(n,k),(k,m)->(n,m); linear in self and mat1; linear in self and mat2"
+    assert known["index_add"] == "at; linear in self and source"
+    assert "linear" not in known["sort"] + known["softmax"] + known["lapack_trsm"]
