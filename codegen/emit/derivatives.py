@@ -123,9 +123,9 @@ class NodeClass:
     replaced: tuple[str, str] | None
     """The gradients by the results, and what stands for them in the formulas."""
     may_shift: bool
-    """May the result be another one than zero where all tensors with a gradient are zero?"""
+    """True if the result may be another one than zero where all tensors with a gradient are zero."""
     multiplies: bool
-    """Is the result a sum of products, which is zero where one factor is?"""
+    """True if the result is a sum of products, which is zero where one factor is."""
 
     @property
     def linear(self) -> tuple[tuple[int, ...], ...]:
