@@ -75,7 +75,7 @@ class device:  # noqa: N801 (PyTorch's name)
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self) -> device:
-        """Within the block, tensors of this thread are made on the device unless another one is named."""
+        """Make tensors of this thread on the device, within the block, unless another one is named."""
         _block(self).__enter__()
         return self
 
@@ -147,7 +147,7 @@ def register(row: Device) -> None:
 
 
 def functions_of(where: device) -> tuple[Device, int]:
-    """What the kind of a registered device was registered with, and which one of the kind it is."""
+    """Return what the kind of a registered device was registered with, and the index within the kind."""
     return _registered[where.type], where.index or 0
 
 
@@ -183,7 +183,7 @@ def available(value: Any) -> device:
 
 
 def number_of(where: device) -> int:
-    """What the core calls an available device."""
+    """Return the core's number of an available device."""
     return _numbers[where]
 
 
@@ -221,7 +221,7 @@ _current = _Current()
 
 
 def set_current(where: device) -> None:
-    """Have a registered device be the one that is meant in this thread where only its kind is named."""
+    """Set the registered device of this thread that is meant where only its kind is named."""
     _current.index_of[where.type] = where.index or 0
 
 
@@ -229,7 +229,8 @@ def set_current(where: device) -> None:
 
 
 class _Blocks(threading.local):
-    """What enters and leaves a block, by device: the core changes the state of the thread, and restores it."""
+    """The functions that enter and leave a block, by device: the core changes the state of the thread, and restores
+    it."""
 
     def __init__(self) -> None:
         self.modes: dict[device, ModeBase] = {}
@@ -267,7 +268,7 @@ def set_default_device(device: device | str | None) -> None:
 
 
 def on_device(where: device | None, function: Callable[..., _Result], *args: Any) -> _Result:
-    """What a function returns while a device is the default one; None leaves it."""
+    """Return the result of a function while a device is the default one; None leaves it."""
     if where is None:
         return function(*args)
     return with_device(_numbers[where], function, *args)

@@ -1,1 +1,1 @@
-"""How a call of an operator runs: arguments are checked and converted, results are made into tensors."""
+"""The dispatch of operators' calls: arguments are checked and converted, results are made into tensors."""

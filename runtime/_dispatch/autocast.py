@@ -32,7 +32,7 @@ _KEY = KEYS["autocast"]
 _FLOAT32, _FLOAT64 = EXPORTS["float32"], EXPORTS["float64"]
 
 _MARGINS = {"reflect": (2, 4), "replicate": (2, 4, 6)}
-"""By mode of `pad`: the numbers of margins with which it is computed in float32."""
+"""The numbers of margins with which `pad` is computed in float32, by mode."""
 
 
 def _in_half(values: Any) -> dtype:
@@ -68,7 +68,7 @@ _RULES: dict[str | None, Callable[[Any], dtype | None]] = {
     "borders": _in_float32_by_mode,
     None: _as_they_are,
 }
-"""By the word of an entry: the format for these arguments, or None if they stay as they are."""
+"""The format for these arguments, or None if they stay as they are, by the word of an entry."""
 
 _FIRST_FORMATS = {
     "bfloat16": ("cpu", "hpu", "maia", "xla"),
@@ -77,7 +77,7 @@ _FIRST_FORMATS = {
 
 
 class _State(threading.local):
-    """What autocast is set to in a thread, by kind of device."""
+    """The settings of autocast in a thread, by kind of device."""
 
     def __init__(self) -> None:
         self.enabled: set[str] = set()
@@ -90,7 +90,7 @@ state = _State()
 
 
 def set_casting(enabled: bool) -> None:
-    """Has the calls of this thread cast from now on, or not."""
+    """Set whether the calls of this thread cast from now on."""
     include_key("autocast", enabled)
 
 

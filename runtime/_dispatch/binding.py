@@ -38,14 +38,15 @@ if TYPE_CHECKING:
 _FUNCTION_KEYS = KEYS["subclass"] | KEYS["function_mode"]
 
 overloads: dict[str, Any] = {}
-"""By the name of a view: what takes its arguments first; NotImplemented leaves them to the operator."""
+"""The functions that see the arguments of a view first, by its name; NotImplemented leaves them to the operator."""
 
 numpy_forms: dict[str, Any] = {}
-"""By the name of an operator: the same of arguments that the schema does not have, but NumPy's function of this name or
-torch's other overloads."""
+"""The functions that see arguments which the schema does not have, but NumPy's function of this name or torch's other
+overloads, by the name of the operator."""
 
 name_reader: Any = None
-"""What checks the argument `names` of functions that make tensors, before one is made: name_reader(function, names)."""
+"""The check of the argument `names` of functions that make tensors, before one is made: name_reader(function,
+names)."""
 
 _IN_PLACE = FORMS["in_place"]
 _OTHER_NAMES = {

@@ -17,10 +17,10 @@ from .._base.types import memory_format
 from .op import Op
 
 WRONG = object()
-"""What a reader returns for a value of another type."""
+"""The result of a reader for a value of another type."""
 
 _UNCHECKED = frozenset({"any", "placement"})
-"""What the body judges, and what `check_placement` does."""
+"""The types that the body checks itself, or `check_placement`."""
 
 
 def check(op: Op, arguments: Sequence[Any]) -> list[Any]:

@@ -47,7 +47,7 @@ def run_inplace(op: Op, args: Sequence[Any], target: Any) -> Any:
 
 
 def keywords(op: Op, args: Sequence[Any]) -> dict[str, Any]:
-    """Those of the arguments in schema order that are given by name."""
+    """Return the arguments in schema order that are given by name."""
     return dict(zip(op.names[op.positional :], args[op.positional :], strict=True))
 
 

@@ -24,6 +24,7 @@ CONJ = KEY_BITS["conj"]
 
 
 def is_conjugated(tensor: Any) -> bool:
+    """Return True if the elements in memory are conjugates of the tensor's."""
     return bool(lib.keys(tensor._h) & CONJ)
 
 
@@ -35,6 +36,8 @@ def conjugate_view(tensor: Any) -> Any:
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Answer a call with conjugated tensors: views keep the mark, other operators get conjugates that are computed
+    first."""
     if mode == INPLACE and (op.view or op.opaque):
         return redispatch(op, args, None, mode, below="conj")  # what the tensor is of its memory, not the memory
     if op.view:

@@ -48,14 +48,14 @@ def _on_cpu(tensor: Any) -> Any:
 
 
 def _state(tensor: Any) -> tuple[Any, ...]:
-    """What is different where a call has given the tensor other memory or another shape."""
+    """Return what changes where a call gives the tensor other memory or another shape."""
     handle = tensor._h
     storage = lib.storage_of(handle)
     return storage, lib.storage_nbytes(storage), shape_of(handle), strides_of(handle), lib.storage_offset(handle)
 
 
 class _Back:
-    """What a call on the CPU has changed and made, on the device."""
+    """The way back to the device: of what a call on the CPU has changed and made."""
 
     def __init__(self, copies: Substitutes, where: device) -> None:
         self._copies, self._where = copies, where
@@ -66,10 +66,10 @@ class _Back:
             for storage, copy in copies.bytes_of.items()
             if copy is not None
         }
-        """By storage on the CPU: a tensor of the one on the device that it is a copy of."""
+        """A tensor of the storage on the device, by the storage on the CPU that is a copy of it."""
 
     def write(self, before: dict[int, tuple[Any, ...]]) -> None:
-        """Has the device's memory what the copies have that were written to."""
+        """Write to the device's memory the copies that were written to."""
         for storage, copy in self._copies.bytes_of.items():
             original = self._tensors[storage]
             if copy is not None and lib.version(copy._h):

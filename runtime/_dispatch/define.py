@@ -1,4 +1,4 @@
-"""How the generated modules say what operators there are, and what becomes of a row: functions and methods."""
+"""Definitions of operators by the generated modules: each row becomes functions and methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .ops import BUILTIN, namespaces, ops
 
 
 def _setter(op: Op) -> Any:
-    """What assigns to the property that an operator is: a copy into the view that it gives."""
+    """Return the function that assigns to a property: a copy into the view that the operator gives."""
 
     def assign(tensor: Any, value: Any) -> None:
         view = op.function(tensor)
@@ -31,7 +31,7 @@ def _setter(op: Op) -> Any:
 
 
 def attribute(method: Any) -> Any:
-    """What class Tensor has in the place of a function or property."""
+    """Return the attribute of class Tensor for a function or property."""
     return Method(method) if isinstance(method, Function) else method
 
 
@@ -64,8 +64,8 @@ class Operators:
         fast: object = None,
         **facts: Any,
     ) -> None:
-        """One operator. `params`: name, types and, unless it is required, default of each argument. `getter`: the
-        name and the docstring of the property that it is, and whether that can be assigned to."""
+        """Define one operator. `params`: name, types and, unless it is required, default of each argument. `getter`:
+        the name and the docstring of the property that it is, and whether that can be assigned to."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
         makes_memory = "placement" in op.types
         op.is_differentiable = differentiable

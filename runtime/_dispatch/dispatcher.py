@@ -51,14 +51,14 @@ _devices = {"meta"}
 """Keys of devices but the CPU's: the core makes views of any memory, moves elements, and infers what results are."""
 
 _runs: dict[str, frozenset[str]] = {}
-"""By the key of a device: the families of operators that it runs."""
+"""The families of operators that a device runs, by its key."""
 
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}
 
 
 def register(key: str, handler: Handler, operator: Op | None = None, *, composites: bool = True) -> None:
-    """Has `handler(op, args, out, mode)` answer calls with tensors that carry the dispatch key.
+    """Register `handler(op, args, out, mode)` for calls with tensors that carry the dispatch key.
 
     `operator`: the only operator that it is for; None: it answers all that have no handler of their own,
     and with `composites=False` those alone that are not composites, which are decomposed instead.
@@ -77,13 +77,14 @@ def register(key: str, handler: Handler, operator: Op | None = None, *, composit
 
 
 def _tell_core() -> None:
-    """Says with which keys calls need not come here: of devices for which no operator of the core has a handler."""
+    """Tell the core the keys whose calls need not come here: of devices for which no operator of the core has a
+    handler."""
     keys = [key for key in _devices if not any(op.index >= 0 for op in _handlers[key])]
     set_answered(sum(KEYS[key] for key in keys if key != "meta" or key not in _fallbacks))
 
 
 def _add(key: str, bit: int, place: int) -> None:
-    """Has a new key asked at a place in the order."""
+    """Add a new key at a place in the order."""
     global _asked
     KEYS[key] = bit
     _handlers[key] = {}
@@ -114,7 +115,7 @@ def added_keys() -> frozenset[str]:
 
 
 def add_device(name: str, families: Iterable[str]) -> None:
-    """Have the key of a registered device asked, before that of `meta`.
+    """Add the key of a registered device, before that of `meta`.
 
     Before its fallback, the core is asked for the families of operators that the device runs.
     """
@@ -202,6 +203,6 @@ def _below(order: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 
 _BELOW = _below(_asked)
-"""By key: the bits of those that are asked after it."""
+"""The bits of the keys that are asked after a key, by that key."""
 
 _tell_core()

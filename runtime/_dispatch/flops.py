@@ -1,4 +1,4 @@
-"""How many additions and multiplications a call takes, for the operators of which torch's profiler counts them."""
+"""The numbers of additions and multiplications of calls, for the operators of which torch's profiler counts them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["flops_of"]
 
 
 def _products(first: int) -> Callable[[Sequence[Any]], int]:
-    """Of a product of matrices, of which this argument is the first."""
+    """Return the function that counts a product of matrices, of which this argument is the first."""
 
     def count(args: Sequence[Any]) -> int:
         one, other = args[first], args[first + 1]
@@ -46,7 +46,7 @@ _COUNTS: dict[str, Callable[[Sequence[Any]], int]] = {
     "add": _elements,
     "mul": _elements,
 }
-"""By name, as traces have it."""
+"""The functions that count, by the operator's name in traces."""
 
 
 def flops_of(name: str, args: Sequence[Any], around: Iterable[str]) -> int:

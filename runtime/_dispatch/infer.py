@@ -1,4 +1,4 @@
-"""What the result of a call would be, without computing it: for tracing, for `out=`, for other devices."""
+"""Inference of a call's result without computing it: for tracing, for `out=`, for other devices."""
 
 from __future__ import annotations
 

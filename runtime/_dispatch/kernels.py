@@ -25,6 +25,7 @@ from .transfer import copied_directly, is_dense, to_cpu, to_device
 
 
 def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Run an operator for dense tensors on the CPU: by its kernel, or by the body of a composite."""
     if mode == INPLACE and op.view:
         return strided_views.view_inplace(op, args)
     if op.is_composite:
@@ -96,7 +97,8 @@ def _view(op: Op, values: Sequence[Any]) -> Any:
 
 
 def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:
-    """One operand at least is a tensor, in place the first one; numbers alone are for operators that have Python's."""
+    """Check that one operand at least is a tensor, in place the first one; numbers alone are for operators that have
+    Python's."""
     if op.lone_numbers and mode != INPLACE:
         return
     tensors = [value for types, value in zip(op.types, args, strict=True) if types.startswith("Tensor")]
@@ -128,7 +130,8 @@ def _made(op: Op, values: Sequence[Any], out: Any) -> Any:
 
 
 def producer(op: Op) -> Any:
-    """What a factory's body calls with sizes, a dtype or None, and numbers: the tensor that it starts from."""
+    """Return the function that a factory's body calls with sizes, a dtype or None, and numbers: it makes the tensor to
+    start from."""
     return partial(produce, op.index, None, _standard_dtype(op))
 
 
@@ -148,5 +151,5 @@ def _produced(op: Op, out: Any, sizes: Any, dtype: Any, *numbers: Any) -> Any:
 
 
 def _standard_dtype(op: Op) -> int:
-    """That of a factory's result when none is asked for; -1: it follows from the numbers."""
+    """Return the code of a factory's dtype when none is asked for; -1: it follows from the numbers."""
     return -1 if op.default_dtype is None else op.default_dtype

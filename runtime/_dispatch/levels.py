@@ -60,12 +60,13 @@ class Level:
         raise NotImplementedError
 
     def after_end(self, op: Op, tensor: Any) -> Any:
-        """What a tensor of this level is in calls after it has ended. Raises RuntimeError where it is nothing."""
+        """Return the value of a tensor of this level in calls after it has ended. Raises RuntimeError where it has
+        none."""
         raise NotImplementedError
 
 
 class Payload(Protocol):
-    """What a tensor of a level stands for, and the level that it belongs to."""
+    """The value that a tensor of a level stands for, and the level that it belongs to."""
 
     @property
     def level(self) -> Level: ...

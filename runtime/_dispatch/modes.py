@@ -50,7 +50,7 @@ def without_innermost(key: str, function: Callable[..., Any], *arguments: Any) -
 
 
 def include_key(key: str, included: bool) -> None:
-    """Has all calls of the thread come to the handlers of a key that has no modes, or not."""
+    """Set whether all calls of the thread come to the handlers of a key that has no modes."""
     _set(key, (key,) if included else ())
 
 

@@ -42,7 +42,7 @@ def in_old_order(op: Op, called: str, args: tuple[Any, ...], named: Mapping[str,
 
 
 def _fits(names: tuple[str, ...], values: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
-    """Are all arguments of the order there, and tensors where it has tensors?"""
+    """Return True if all arguments of the order are given, and are tensors where it has tensors."""
     given = {**values, **named}
     if given.keys() - {"out"} != set(names):
         return False

@@ -1,4 +1,4 @@
-"""What the runtime knows of an operator: its schema, and the facts of its entry that calls depend on.
+"""Class Op: an operator in the runtime, with its schema and the facts of its entry that calls depend on.
 
 A call is `(op, args, out, mode)`: the arguments in schema order with their defaults filled in, the tensor (or several)
 given as `out`, and whether the result is new, overwrites the first argument or goes to `out`.
@@ -16,12 +16,12 @@ from ..return_types import named_results
 from .ops import BUILTIN
 
 NEW, INPLACE, OUT = 0, 1, 2
-"""How a result is given: ow_mode of the core."""
+"""The places of a result: ow_mode of the core."""
 
 FORMS = {name.lower(): number for number, name in enumerate(_FORMS)}
-"""How a function is called, from the table of the core (core/python/operator_function.h)."""
+"""The forms of calling a function, from the table of the core (core/python/operator_function.h)."""
 MODES = tuple(INPLACE if form in ("in_place", "augmented") else NEW for form in FORMS)
-"""By form: where the result goes, unless there is an `out`."""
+"""The place of the result by form, unless there is an `out`."""
 
 COMPOSITE = "composite"
 
@@ -42,7 +42,7 @@ _KINDS: Mapping[str, int] = {
     "placement": _BITS["NONE"],
     "any": sum(_BITS.values()),
 }
-"""Which values of each type the quick way takes as they are, in the bits of the core's table."""
+"""The values of each type that the quick way takes as they are, in the bits of the core's table."""
 
 NUMBERS = _KINDS["Scalar"]
 
@@ -65,7 +65,7 @@ _OFTEN_NAMED = frozenset({"reduce", "scan", "rows"})
 
 
 _AS_RULE: Any = ...
-"""Says that names of dimensions follow the rule of dimensions."""
+"""The mark that names of dimensions follow the rule of dimensions."""
 
 
 class Op:
@@ -127,7 +127,7 @@ class Op:
         autocast: str | None = None,
     ) -> None:
         self.index = index
-        """Its number in the core; -1: it is a composite."""
+        """The number in the core; -1: it is a composite."""
         self.name = name
         self.overload = overload
         """The name of its schema among those that operators of the same name have in torch."""
@@ -150,26 +150,27 @@ class Op:
         self.results = named_results(name, results) if results else None
         """The class of several results that have names."""
         self.view = view
-        """Is the result a view of the first argument?"""
+        """True if the result is a view of the first argument."""
         self.refused = refused
         """Bits of the dtypes that a composite does not take; the core knows those of all other families."""
         self.refusal = refusal
         self.complex_refusal = complex_refusal
-        """What is said of real and of complex dtypes that are refused."""
+        """The messages about real and complex dtypes that are refused."""
         self.promotes = promotes
-        """Is the dtype refused, or not, to which the first two inputs promote, and not that of the first?"""
+        """True if the dtype to which the first two inputs promote decides whether a call is refused, and not that of
+        the first."""
         self.lone_numbers = lone_numbers
-        """May all operands be numbers, so that the result is a tensor without dimensions?"""
+        """True if all operands may be numbers, so that the result is a tensor without dimensions."""
         self.separate = separate
         """The list of integers or tensors that may also be given one by one."""
         self.single = single
-        """Does one tensor in place of that list have one result?"""
+        """True if one tensor in place of that list has one result."""
         self.inplace_argument = inplace_argument
-        """Has the function an argument `inplace`?"""
+        """True if the function has an argument `inplace`."""
         self.choices = choices or {}
-        """By text argument: the operators that texts other than the default stand for."""
+        """The operators that texts other than the default stand for, by text argument."""
         self.alone = alone
-        """What a call with the first argument alone is."""
+        """The operator of a call with the first argument alone."""
         self.pairwise = pairwise
         """The operator that a tensor in place of `dim` asks for."""
         self.numbers = numbers or {}
@@ -177,28 +178,29 @@ class Op:
         self.bounds = bounds
         """A lower and an upper bound, of which one alone is the upper one."""
         self.default_dtype = default_dtype
-        """That of a factory's result, where it does not follow from numbers."""
+        """The dtype of a factory's result, where it does not follow from numbers."""
         self.words = words
-        """By text: the number by which the core knows the reduction; None: the operator has no such argument."""
+        """The number by which the core knows the reduction, by text; None: the operator has no such argument."""
         self.body = body
         """Python that takes the arguments in schema order, and that of a factory what makes its tensor of sizes, a
         dtype and numbers; None: the core does all."""
         self.opaque = opaque
-        """Does the body of a composite read memory or handles itself?"""
+        """True if the body of a composite reads memory or handles itself."""
         self.rule = rule
-        """Which dimensions of its results come from which of its tensors: a word or a signature (rules.py), or None."""
+        """The rule by which dimensions of its results come from those of its tensors: a word or a signature (rules.py),
+        or None."""
         self.naming = rule if naming is _AS_RULE else naming
         """The rule by which results get names of dimensions; None: there is none."""
         self.shared = shared
         """The tensors of rows whose elements are the same in all rows."""
         self.sums_rows = sums_rows
-        """Is a result of rows a sum over all of them?"""
+        """True if a result of rows is a sum over all of them."""
         self.random = random
-        """Does it draw random numbers?"""
+        """True if it draws random numbers."""
         self.data_dependent = data_dependent
-        """Does it read elements for what is no tensor?"""
+        """True if it reads elements for what is no tensor."""
         self.dynamic_shape = dynamic_shape
-        """Does the shape of its result depend on elements?"""
+        """True if the shape of its result depends on elements."""
         self.in_range = in_range
         """The arguments of a composite that, where they are numbers, must be in the range of its floating dtype."""
         self.autocast = autocast
@@ -206,11 +208,11 @@ class Op:
         self.package = package
         """The one whose generated modules it is in."""
         self.function: Any = None
-        """What calls it for a new result: `_handle.Function`."""
+        """The function that calls it for a new result: `_handle.Function`."""
         self.getter: property | None = None
         """The property of class Tensor that it is; None also where there is a function besides."""
         self.is_differentiable = False
-        """Has it a derivative of its own?"""
+        """True if it has a derivative of its own."""
         self.is_implicit = False
         """True if its body says all, gradients among it: it has no derivative of its own, and makes no memory that is
         told where to be."""
@@ -221,7 +223,7 @@ class Op:
         """The class of its nodes in a graph, or None; found when it is first asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        """What is made when it is first asked for; then it stands in the slot, and this is not called."""
+        """Make an attribute when it is first asked for; then it stands in the slot, and this is not called."""
         if name != "params":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         unplaced = _UNPLACED if self.family in _OFTEN_NAMED else ()
@@ -238,25 +240,27 @@ class Op:
 
     @property
     def qualified(self) -> str:
-        """Its name, with the namespace where that is another than opweave's own."""
+        """The name, with the namespace where that is another than opweave's own."""
         return self.name if self.namespace == BUILTIN else f"{self.namespace}::{self.name}"
 
     @property
     def is_composite(self) -> bool:
+        """True if the body is Python in terms of other operators."""
         return self.family == COMPOSITE
 
     @property
     def is_decomposable(self) -> bool:
-        """Is a call with tensors of any kind the same as the calls that its body makes?"""
+        """True if a call with tensors of any kind is the same as the calls that its body makes."""
         return self.is_composite and not self.opaque
 
     def gives_first_alone(self, args: Sequence[Any]) -> bool:
-        """Is the result of this call the first one alone: the value of all elements, without its position?"""
+        """Return True if the result of this call is the first one alone: the value of all elements, without its
+        position."""
         return self.family == "reduce" and self.results is not None and args[self.names.index("dim")] is None
 
     @property
     def is_inplace(self) -> bool:
-        """Does the schema itself say that the first argument is written to?"""
+        """True if the schema itself says that the first argument is written to."""
         return self.name.endswith("_")
 
     def __repr__(self) -> str:

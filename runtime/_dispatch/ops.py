@@ -15,5 +15,5 @@ BUILTIN = "aten"
 """The namespace of opweave's own operators, as users see it: the name is torch's."""
 
 namespaces: dict[str, dict[str, Any]] = {}
-"""By namespace and name: the function of every operator, in-place forms and aliases included; of operators that may
-have several schemas, the functions by the names of the overloads."""
+"""The function of every operator by namespace and name, in-place forms and aliases included; of operators that may have
+several schemas, the functions by the names of the overloads."""

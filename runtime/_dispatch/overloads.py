@@ -47,7 +47,7 @@ class OpOverload:
 
     @property
     def mode(self) -> int:
-        """Where the result goes: NEW, INPLACE or OUT of opweave.library."""
+        """The place of the result: NEW, INPLACE or OUT of opweave.library."""
         return OUT if self._is_out else INPLACE if self._function.form == FORMS["in_place"] else NEW
 
     @property
@@ -120,7 +120,7 @@ def _has_out(function: Any) -> bool:
 
 
 def _is_out(op: Op, name: str) -> bool:
-    """Has torch's schema of this name an `out=`? It is called by the word, by a result or by the operator
+    """Return True if torch's schema of this name has an `out=`, which the word, a result or the operator tells
     (`sort.values_stable`, `max.dim_max`)."""
     fields = () if op.results is None else op.results._fields
     return not {"out", "OutTensor", "OutScalar", op.name, *fields}.isdisjoint(name.split("_"))
@@ -194,7 +194,7 @@ def function_of(op: Op, mode: int) -> Any:
 
 
 def public_function(op: Op, mode: int) -> Any:
-    """What users know as the function of such calls: for operators of their own it is the overload, for a property what
+    """Return the function of such calls that users know: for operators of their own the overload, for a property what
     reads it (`Tensor.mT.__get__`)."""
     if op.getter is not None:
         return op.getter.__get__

@@ -1,4 +1,4 @@
-"""Where the result of a call is, and of which dtype: what the call says of it, or its tensors."""
+"""The device and the dtype of a call's result: what the call says of it, or its tensors."""
 
 from __future__ import annotations
 

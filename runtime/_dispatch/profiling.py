@@ -24,7 +24,7 @@ from .modes import include_key
 from .op import Op
 
 FUNCTION, BACKWARD_FUNCTION, USER_SCOPE = 0, 1, 7
-"""What a span is of, by the numbers of torch's RecordScope."""
+"""The kinds of spans, by the numbers of torch's RecordScope."""
 
 _T = TypeVar("_T")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -64,7 +64,7 @@ class Span:
 
 
 class Recorder:
-    """What one thread records between `start` and `stop`."""
+    """The record of one thread between `start` and `stop`."""
 
     def __init__(self, *, shapes: bool, memory: bool, stack: bool, flops: bool = False) -> None:
         self.spans: list[Span] = []
@@ -139,7 +139,7 @@ _thread = _Thread()
 
 
 def recorder() -> Recorder | None:
-    """What records this thread; None: nothing does."""
+    """Return the recorder of this thread, or None."""
     return _thread.recorder
 
 

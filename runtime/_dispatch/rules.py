@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from .op import Op
 
 BATCH = "..."
-"""In a signature: any dimensions before a tensor's own."""
+"""The part of a signature that stands for any dimensions before a tensor's own."""
 
 Letters: TypeAlias = tuple[str, ...]
 
@@ -31,7 +31,7 @@ class Signature(NamedTuple):
 
 @cache
 def signature(rule: str | None) -> Signature | None:
-    """That of a rule; None: it is a word, or there is none."""
+    """Return the signature of a rule; None: it is a word, or there is none."""
     if rule is None or "(" not in rule:
         return None
     inputs, results = (tuple(map(_letters, re.findall(r"\(([^)]*)\)", each))) for each in rule.split("->"))

@@ -47,7 +47,7 @@ def _store_elements(result: Any, out: Any, is_factory: bool) -> Any:
 
 
 def cpp_name(tensor: Any) -> str:
-    """Of the dtype, as C++ has it."""
+    """Return the C++ name of a tensor's dtype."""
     name: Any = ffi.string(lib.type_name(lib.dtype(tensor._h)))
     return str(name.decode())
 

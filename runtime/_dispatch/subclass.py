@@ -24,7 +24,7 @@ SUBCLASS = KEYS["subclass"]
 
 class _Running(threading.local):
     function: Any = None
-    """What class Tensor is calling for the protocol."""
+    """The function that class Tensor is calling for the protocol."""
 
 
 _running = _Running()
@@ -85,7 +85,8 @@ def _candidates(values: Any, depth: int = 3) -> Iterator[Any]:
 
 
 def disabled(func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """As `__torch_function__` of a class: it takes no part in the protocol, and results are plain tensors."""
+    """Call the function with plain tensors as results: as `__torch_function__` of a class, it takes no part in the
+    protocol."""
     return with_keys(0, SUBCLASS, partial(func, *args, **(kwargs or {})))
 
 
@@ -120,7 +121,7 @@ def _converted(result: Any, kind: type) -> Any:
 
 
 class SubclassMethods:
-    """What class Tensor says of calls with tensors of derived classes."""
+    """Methods of class Tensor for calls with tensors of derived classes."""
 
     __slots__ = ()
 

@@ -20,9 +20,9 @@ class Substitutes:
     def __init__(self, memory: Callable[[Any], Any]) -> None:
         self._memory = memory
         self.bytes_of: dict[int, Any] = {}
-        """By storage: what it is replaced by."""
+        """The copies of bytes that replace storages, by storage."""
         self.originals: dict[int, tuple[Any, Any]] = {}
-        """By the id of each tensor that was replaced: itself, and what stands for it."""
+        """The tensors that were replaced with those that stand for them, by the id of each."""
 
     def of(self, value: Any) -> Any:
         """The same value with all tensors replaced, those in lists among them; one tensor always by the same."""

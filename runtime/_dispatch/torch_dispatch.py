@@ -40,7 +40,7 @@ def is_wrapper(tensor: Any) -> bool:
 
 
 def share_storage(tensor: Any, of: Any) -> None:
-    """Has writes to one of two tensors that stand for others count as writes to both: what they stand for is shared.
+    """Make writes to one of two tensors that stand for others count as writes to both: what they stand for is shared.
 
     Nothing happens where the sizes and strides of the first one do not fit into the storage of the second.
     """
@@ -120,7 +120,7 @@ def _tensors(values: Sequence[Any], depth: int = 3) -> Iterator[Any]:
 
 
 class DispatchMethods:
-    """What class Tensor says of classes that have a `__torch_dispatch__`."""
+    """Methods of class Tensor for classes that have a `__torch_dispatch__`."""
 
     __slots__ = ()
 
