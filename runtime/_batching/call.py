@@ -38,6 +38,7 @@ class Call:
     # ---- arguments ----
 
     def argument(self, name: str) -> Any:
+        """Return the argument of this name."""
         return self.args[self.op.names.index(name)]
 
     @property
@@ -46,6 +47,7 @@ class Call:
         return self.args[self.op.target]
 
     def is_sample(self, value: Any) -> bool:
+        """Return True if the value is a sample of the call's level."""
         return level_of(value) is self.level
 
     @property
@@ -90,11 +92,12 @@ class Call:
         return self.batch(self.target).copy_(result) if self.is_inplace else result
 
     def inferred(self) -> Any:
-        """What the call of a sample gives, without its elements. Raises the errors of the call."""
+        """The result of the call of a sample, without its elements. Raises the errors of the call."""
         return infer(self.op, [_described(value) for value in self.args], None, NEW)
 
     @property
     def is_inplace(self) -> bool:
+        """True if the call writes to its first argument."""
         return self.mode == INPLACE
 
 
@@ -108,4 +111,5 @@ def _described(value: Any) -> Any:
 
 
 Rule = Callable[[Call], Any]
-"""What a call gives, as batches. In place it writes to the batch of the target; the result does not matter."""
+"""A function that returns the results of a call, as batches. In place it writes to the batch of the target; the result
+does not matter."""

@@ -56,6 +56,7 @@ def _selected(batch: Any, dim: int, index: Any) -> Any:
 
 
 def taken(call: Call) -> Any:
+    """Return the batch of `take`: elements by their indices in each flattened sample."""
     index = call.argument("index")
     if not call.is_sample(call.target):
         return call.run_new([call.target, call.batch(index)])

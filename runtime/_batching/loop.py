@@ -22,6 +22,7 @@ def for_each(call: Call) -> Any:
 
 
 def each_sample(call: Call) -> Any:
+    """Return the batch of results of a call for each sample."""
     results = [
         dispatch(call.op, [_sample(call, value, place) for value in call.args], None, call.mode)
         for place in range(call.level.size)

@@ -45,6 +45,7 @@ def joined(call: Call) -> Any:
 
 
 def rolled(call: Call) -> Any:
+    """Return the batch of `roll`."""
     batch, shifts, dims = call.batch(call.target), call.argument("shifts"), call.argument("dims")
     if dims is None or (not isinstance(dims, int) and not dims):
         return batch.flatten(1).roll(shifts, 1).view(batch.shape) if call.ndim else batch.clone()
@@ -53,6 +54,7 @@ def rolled(call: Call) -> Any:
 
 
 def repeated(call: Call) -> Any:
+    """Return the batch of `repeat`."""
     repeats = call.argument("repeats")
     call.inferred()
     return call.run_new([call.aligned(call.target, len(repeats)), [1, *repeats]])
@@ -71,6 +73,7 @@ def made_alike(call: Call) -> Any:
 
 
 def masked_fill(call: Call) -> Any:
+    """Return the batch of `masked_fill`; the value may be a sample, too."""
     value = call.argument("value")
     if not call.is_sample(value):
         return unify(call)

@@ -14,21 +14,25 @@ def matmul(call: Call) -> Any:
 
 
 def mv(call: Call) -> Any:
+    """Return the batch of products of a matrix and a vector."""
     matrix, vector = call.args
     return _times(call, matrix, vector)
 
 
 def dot(call: Call) -> Any:
+    """Return the batch of inner products of two vectors."""
     first, second = map(call.batch, call.args)
     return ops.matmul(first.unsqueeze(-2), second.unsqueeze(-1)).flatten(-3)
 
 
 def addmm(call: Call) -> Any:
+    """Return the batch of `addmm`."""
     addend, first, second, beta, alpha = call.args
     return _sum(call, addend, ops.matmul(call.batch(first), call.batch(second)), 2, beta, alpha)
 
 
 def addmv(call: Call) -> Any:
+    """Return the batch of `addmv`."""
     addend, matrix, vector, beta, alpha = call.args
     return _sum(call, addend, _times(call, matrix, vector), 1, beta, alpha)
 

@@ -14,7 +14,7 @@ from .loop import each_sample
 
 
 def drawn(call: Call) -> Any:
-    """What a call that draws random numbers gives, as a sample or for all."""
+    """Return the result of a call that draws random numbers, as a sample or for all."""
     if call.level.randomness == "error":
         raise NotBatchedError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "

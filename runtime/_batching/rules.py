@@ -1,4 +1,4 @@
-"""Which rule a call with samples follows: that of the operator, or of its family."""
+"""The rule that a call with samples follows: that of the operator, or of its family."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _WORDS: Mapping[str, Rule] = {
     "unify": unify,
     "view": for_each,
 }
-"""By the word of the declarations (codegen/model/rules.py). Views are answered before (views.py)."""
+"""The rules by the word of the declarations (codegen/model/rules.py). Views are answered before (views.py)."""
 
 _OPERATORS: Mapping[str, Rule] = {
     "addmm": addmm,
@@ -80,6 +80,7 @@ _OPERATORS: Mapping[str, Rule] = {
 
 
 def rule_of(op: Op) -> Rule:
+    """Return the rule of an operator."""
     if op.name in _OPERATORS:
         return _OPERATORS[op.name]
     if signature(op.rule) is not None:
