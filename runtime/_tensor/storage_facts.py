@@ -1,4 +1,4 @@
-"""What storages say of themselves, and conversions of their bytes: the less common part of torch's storages."""
+"""Facts of storages, and conversions of their bytes: the less common part of torch's storages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From each layout to each other one. All go by coordinates."""
+"""Conversions from each layout to each other one. All go by coordinates."""
 
 from __future__ import annotations
 

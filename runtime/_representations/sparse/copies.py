@@ -29,21 +29,24 @@ def _each(payload: Payload, function: Any) -> Payload:
 
 
 def clone(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Return a copy in the layout of the tensor."""
     return made(_each(args[0]._sparse, lambda part: part.clone()))
 
 
 def detach(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Return the tensor without its history; it shares the values."""
     if mode == INPLACE:
         return args[0].detach_()
     return made(args[0]._sparse.with_values(args[0]._sparse.values.detach()))
 
 
 def pin(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    """What the tensor consists of in pinned memory."""
+    """Return the tensor with its indices and values in pinned memory."""
     return made(_each(args[0]._sparse, lambda part: part.pin_memory(args[1])))
 
 
 def conj(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Return the conjugate, or a real tensor itself."""
     tensor = args[0]
     return made(tensor._sparse.with_values(tensor._sparse.values.conj())) if tensor.is_complex() else tensor
 

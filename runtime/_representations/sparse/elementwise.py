@@ -33,6 +33,7 @@ __all__ = ["handle", "spread", "union"]
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Answer an elementwise call with sparse tensors."""
     sparse = [place for place, each in enumerate(args) if is_sparse(each)]
     dense = [place for place, each in enumerate(args) if isinstance(each, Tensor) and each.ndim and place not in sparse]
     if not sparse:
@@ -149,6 +150,7 @@ def _values_at_rows(found: Coordinates, indices: Any, like: Coordinates) -> Any:
 
 
 def union(found: Sequence[Coordinates]) -> Any:
+    """Return the coordinates at which one of the tensors has an element."""
     sizes = found[0].size[: found[0].sparse_dim]
     _, unique, _ = coo_sorted(ops.cat([each.indices for each in found], 1), sizes)
     return coordinates(unique, sizes)

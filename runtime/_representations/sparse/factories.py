@@ -23,6 +23,7 @@ __all__ = ["eye", "make_zeros", "named", "refuse", "without_elements", "zeros"]
 
 
 def named(op: Op, args: Sequence[Any], name: str) -> Any:
+    """Return the argument of this name, or None if the operator has none."""
     return args[op.names.index(name)] if name in op.names else None
 
 
@@ -49,6 +50,7 @@ def zeros(size: tuple[int, ...], layout: layout_class, dtype: Any, device: Any, 
 
 
 def make_zeros(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Return a sparse tensor without elements, in the layout of the call."""
     result = _zeros(op, args, out, mode)
     return pinned_result(result) if named(op, args, "pin_memory") and out is None else result
 
@@ -78,7 +80,7 @@ def _zeros(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 def refuse(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    """What would fill all elements."""
+    """Refuse a call that would fill all elements."""
     if named(op, args, "layout") is strided and isinstance(args[0], Tensor):
         described = ops.empty(args[0].shape, dtype=args[0].dtype, device=args[0].device)
         return call(op, [described, *args[1:]], out, mode)
@@ -97,6 +99,7 @@ def eye(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 def without_elements(payload: Payload, dtype: Any, layout: layout_class | None = None) -> Payload:
+    """Return a payload of the same size without elements."""
     found = as_coordinates(payload)
     none = Coordinates(found.indices[:, :0], found.values[:0].to(dtype), found.size, True)
     return none if isinstance(payload, Coordinates) else compressed(none, layout or payload.layout, payload.blocksize)

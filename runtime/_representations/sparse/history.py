@@ -12,7 +12,7 @@ __all__ = ["seen_as"]
 
 
 class _Seen(Node):
-    """What arrives is the gradient itself."""
+    """A node that passes the gradient on as it is."""
 
     __slots__ = ()
 

@@ -1,4 +1,5 @@
-"""What holds of the tensors that a sparse tensor is made of, and errors where it does not: torch's, with the values.
+"""Invariants of the tensors that a sparse tensor is made of, and errors where they are broken: torch's, with the
+values.
 
 Everything is checked when a tensor is made, unless `check_invariants=False` says otherwise. Functions in kernels.py do
 not rely on it: who passes tensors to a constructor may write to them later.
@@ -29,6 +30,7 @@ def is_enabled() -> bool:
 
 
 def set_enabled(enabled: bool) -> None:
+    """Set whether constructors check invariants unless they are told otherwise."""
     global _enabled
     _enabled = enabled
 
@@ -41,7 +43,7 @@ def _fail(text: str) -> None:
 
 
 def check_coordinate_shapes(indices: Any, values: Any, size: Sequence[int] | None) -> None:
-    """What does not depend on elements."""
+    """Check the shapes and dtypes of coordinates and values, which do not depend on elements."""
     if indices.is_floating_point() or indices.is_complex():
         _fail(f"indices must be an int64 tensor type, but got {indices.dtype}")
     if indices.ndim != 2:
@@ -67,7 +69,7 @@ def check_coordinate_shapes(indices: Any, values: Any, size: Sequence[int] | Non
 
 
 def check_coordinates(found: Coordinates) -> None:
-    """Are all indices inside, and sorted where the tensor is to be coalesced?"""
+    """Check that all indices are inside, and sorted where the tensor is to be coalesced."""
     check_size(found.size)
     if not has_values(found.indices) or not found.nnz:
         return
@@ -87,7 +89,7 @@ def check_coordinates(found: Coordinates) -> None:
 
 
 def check_compressed_shapes(found: Compressed) -> None:
-    """What does not depend on elements."""
+    """Check the shapes and dtypes of compressed indices and values, which do not depend on elements."""
     (starts_name, places_name), blocks = found.names, 2 if found.is_blocked else 0
     starts, places, values, size = found.starts, found.places, found.values, found.size
     if starts.ndim < 1:
@@ -155,7 +157,7 @@ def _check_blocks(found: Compressed, batch: int) -> None:
 
 
 def check_compressed(found: Compressed) -> None:
-    """Do the starts count up from 0 to nnz, and are the places of each row sorted, distinct and inside?"""
+    """Check that the starts count up from 0 to nnz, and that the places of each row are sorted, distinct and inside."""
     check_compressed_shapes(found)
     if not has_values(found.starts):
         return

@@ -1,5 +1,5 @@
-"""What sparse tensors compute with: functions of dense tensors of indices and values. Every one checks the indices that
-it is given, as users may write to those that a tensor was made of."""
+"""Kernels of sparse tensors: functions of dense tensors of indices and values. Every one checks the indices that it is
+given, as users may write to those that a tensor was made of."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def sum_parts(values: Any, order: Any, starts: Any) -> Any:
 
 
 def compress(rows: Any, count: int) -> Any:
-    """Where each of `count` rows starts in a sorted list of rows, and its end."""
+    """Return the start of each of `count` rows in a sorted list of rows, and the end of the last one."""
     starts = ops.arange(count + 1, dtype=_INT64, device=rows.device)
     if not has_values(rows):
         return starts
@@ -101,7 +101,8 @@ def compress(rows: Any, count: int) -> Any:
 
 
 def lengths(starts: Any, count: int) -> Any:
-    """How many of `count` elements each row has. Raises IndexError where the starts do not count up from 0 to that."""
+    """Return the number of elements of each row. Raises IndexError where the starts do not count up from 0 to
+    `count`."""
     starts = starts.to(_INT64)
     found = starts.diff()
     if has_values(starts) and starts.numel():

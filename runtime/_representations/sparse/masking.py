@@ -41,7 +41,7 @@ def _has_same_places(one: Payload, other: Payload) -> bool:
 
 
 def _found_at(own: Coordinates, payload: Payload) -> Any:
-    """Of elements by coordinates, by search among their sorted places."""
+    """Return the elements by coordinates, by search among their sorted places."""
     dims = len(payload.size) - payload.dense_dim
     if own.sparse_dim != dims:
         raise RuntimeError(

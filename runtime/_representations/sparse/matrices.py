@@ -31,20 +31,21 @@ class Places:
     starts: Any
     columns: Any
     width: int
-    """Of the matrix."""
+    """The number of columns of the matrix."""
 
     @cached_property
     def rows(self) -> Any:
+        """The row of each element."""
         return kernels.expand(self.starts, self.columns.size(0))
 
     @cached_property
     def _order(self) -> Any:
-        """That of the elements by columns."""
+        """The order of the elements by columns."""
         return self.columns.argsort(stable=True)
 
     @cached_property
     def transposed(self) -> Places:
-        """Those of the transposed matrix, whose elements are the ones in `order`."""
+        """Return the places of the transposed matrix, whose elements are the ones in `order`."""
         columns = self.columns.index_select(0, self._order)
         rows = self.rows.index_select(0, self._order)
         return Places(kernels.compress(columns, self.width), rows, self.starts.size(0) - 1)
@@ -97,6 +98,7 @@ class SparseProductBackward0(Node):
     __slots__ = ()
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
+        """Return the gradients by the values and by the dense matrix."""
         (places,) = self.values
         values, dense = self.saved()
         by_values = sampled(places, grad, dense.conj()) if self.edges[0] else None
@@ -109,6 +111,7 @@ class SparseSampledBackward0(Node):
     __slots__ = ()
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
+        """Return the gradients by both dense matrices."""
         (places,) = self.values
         left, right = self.saved()
         by_left = product(places, grad, right.conj()) if self.edges[0] else None

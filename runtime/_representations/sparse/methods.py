@@ -1,4 +1,4 @@
-"""What the methods of Tensor about layouts do."""
+"""Methods of Tensor about layouts."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from .tensor import check_size, is_sparse, made, replace_payload
 
 
 def to_dense(tensor: Any, dtype: Any) -> Any:
+    """Return the dense tensor with the same elements, of another dtype if that is given."""
     dense = seen_as("ToDenseBackward0", dense_of(tensor._sparse)) if is_sparse(tensor) else tensor
     return dense if dtype is None else dense.to(dtype)
 
@@ -122,6 +123,8 @@ def rows(places: Any, values: Any, shape: Any) -> Any:
 
 
 def sparse_mask(tensor: Any, mask: Any) -> Any:
+    """Return the elements of the tensor at the places of a sparse mask. Raises TypeError, NotImplementedError and
+    RuntimeError for other masks."""
     if not isinstance(mask, Tensor):
         raise TypeError(f"sparse_mask(): argument 'mask' (position 1) must be Tensor, not {type_name(mask)}")
     if not is_sparse(mask):
@@ -155,12 +158,15 @@ def _check_coalesced(tensor: Any, what: str) -> None:
 
 
 def indices(tensor: Any) -> Any:
+    """Return the indices (sparse_dim, nnz). Raises RuntimeError for other layouts and tensors that are not
+    coalesced."""
     found = _coordinates(tensor, "indices")
     _check_coalesced(tensor, "indices")
     return alias(found.indices)
 
 
 def values(tensor: Any) -> Any:
+    """Return the values. Raises RuntimeError for dense tensors and tensors that are not coalesced."""
     if tensor.layout is strided:
         _refuse(tensor, "values", "")
     if tensor.layout is sparse_coo:
@@ -187,22 +193,25 @@ def part(tensor: Any, name: str) -> Any:
 
 
 def nnz(tensor: Any) -> int:
+    """Return the number of elements in memory. Raises NotImplementedError for dense tensors."""
     if not is_sparse(tensor):
         raise NotImplementedError("_nnz() is for sparse tensors, but got a dense one; use count_nonzero()")
     return tensor._sparse.nnz  # type: ignore[no-any-return]
 
 
 def coalesce(tensor: Any) -> Any:
+    """Return the tensor with sorted places, each of which occurs once. Raises errors for other layouts."""
     found = _coordinates(tensor, "coalesce")
     return tensor if found.is_coalesced else made(coalesced(found))
 
 
 def is_coalesced(tensor: Any) -> bool:
+    """Return True if the tensor is known to be coalesced. Raises errors for other layouts."""
     return _coordinates(tensor, "is_coalesced").is_coalesced
 
 
 def set_coalesced(tensor: Any, flag: bool) -> Any:
-    """Says that a tensor is coalesced, or that it may not be."""
+    """Mark a tensor as coalesced, or as one that may not be."""
     found = replace(_coordinates(tensor, "_coalesced_"), is_coalesced=bool(flag))
     if flag:
         check_coordinates(found)

@@ -1,4 +1,4 @@
-"""What a sparse tensor consists of: tensors of indices and of values, and the shape that they are the elements of.
+"""The parts of a sparse tensor: tensors of indices and of values, and the shape that they are the elements of.
 
 Payloads are frozen: a sparse tensor that is overwritten gets another one. The values have the history of the tensor, so
 that gradients are those of values, by the graph of dense tensors.
@@ -36,7 +36,7 @@ class Coordinates:
     values: Any
     size: tuple[int, ...]
     is_coalesced: bool = False
-    """Are the places sorted, and does none of them occur twice?"""
+    """True if the places are sorted, and none of them occurs twice."""
 
     @property
     def parts(self) -> tuple[tuple[str, Any], ...]:
@@ -45,16 +45,19 @@ class Coordinates:
 
     @property
     def sparse_dim(self) -> int:
+        """The number of sparse dimensions."""
         count: int = self.indices.size(0)
         return count
 
     @property
     def dense_dim(self) -> int:
+        """The number of dense dimensions."""
         count: int = self.values.ndim - 1
         return count
 
     @property
     def nnz(self) -> int:
+        """The number of elements in memory."""
         count: int = self.values.size(0)
         return count
 
@@ -76,42 +79,50 @@ class Compressed:
 
     @property
     def is_by_rows(self) -> bool:
+        """True if rows are compressed, and not columns."""
         return self.layout in BY_ROWS
 
     @property
     def is_blocked(self) -> bool:
+        """True if elements are blocks."""
         return self.layout in BLOCKED
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the two tensors of indices are called."""
+        """The names of the two tensors of indices."""
         return ("crow_indices", "col_indices") if self.is_by_rows else ("ccol_indices", "row_indices")
 
     @property
     def parts(self) -> tuple[tuple[str, Any], ...]:
+        """The tensors with their names."""
         starts, places = self.names
         return (starts, self.starts), (places, self.places), ("values", self.values)
 
     @property
     def batch_dim(self) -> int:
+        """The number of batch dimensions."""
         count: int = self.starts.ndim - 1
         return count
 
     @property
     def sparse_dim(self) -> int:
+        """The number of sparse dimensions, which is 2."""
         return 2
 
     @property
     def dense_dim(self) -> int:
+        """The number of dense dimensions."""
         return len(self.size) - self.batch_dim - 2
 
     @property
     def blocksize(self) -> tuple[int, int]:
+        """The rows and columns of a block, (1, 1) without blocks."""
         first = self.batch_dim + 1
         return tuple(self.values.shape[first : first + 2]) if self.is_blocked else (1, 1)
 
     @property
     def nnz(self) -> int:
+        """The number of elements, or blocks, in memory of each matrix."""
         count: int = self.places.size(-1)
         return count
 

@@ -1,4 +1,4 @@
-"""What pickles say of sparse tensors, with the arguments of torch's function, and the tensors of what they say."""
+"""Pickling of sparse tensors, with the arguments of torch's function, and the tensors of what pickles say."""
 
 from __future__ import annotations
 

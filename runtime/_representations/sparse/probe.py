@@ -1,4 +1,4 @@
-"""What an operator makes of numbers: it is called with some of all magnitudes, in the dtypes of a call."""
+"""A probe of an operator: it is called with numbers of all magnitudes, in the dtypes of a call."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _limits(dtype: Any) -> tuple[int, int]:
 
 
 class Probe:
-    """What an operator makes of numbers in place of the tensors of a call."""
+    """The results of an operator for numbers in place of the tensors of a call."""
 
     def __init__(self, op: Op, args: Sequence[Any], places: Sequence[int]) -> None:
         self._op, self._args, self._places = op, args, places
@@ -72,7 +72,7 @@ class Probe:
         return ops.zeros(like.shape, dtype=self._args[place].dtype)
 
     def of_zeros(self) -> bool:
-        """Is the result zero where all tensors are?"""
+        """Return True if the result is zero where all tensors are."""
         result = self._result([ops.zeros(1, dtype=self._args[place].dtype) for place in self._places])
         return result is not None and bool((result == 0).all())
 
@@ -86,17 +86,18 @@ class Probe:
         return numbers, self._result(operands)
 
     def is_zero_beside(self, zero: int) -> bool:
-        """Of two tensors: is the result zero where that one is, whatever the other?"""
+        """Return True if the result of two tensors is zero where that one is, whatever the other."""
         _, result = self._beside_samples(zero)
         return result is not None and bool((result == 0).all())
 
     def is_other_beside(self, zero: int) -> bool:
-        """Of two tensors: is the result the other one where that one is zero?"""
+        """Return True if the result of two tensors is the other one where that one is zero."""
         numbers, result = self._beside_samples(zero)
         return result is not None and result.dtype is numbers.dtype and bool((result == numbers).all())
 
     def is_linear(self) -> bool:
-        """Of one tensor: are sums of results the results of sums? Asked for doubles of numbers of all magnitudes."""
+        """Return True if sums of results are the results of sums, of one tensor. It is asked for doubles of numbers of
+        all magnitudes."""
         dtype = self._args[self._places[0]].dtype
         if dtype is EXPORTS["bool"]:
             return False
@@ -114,9 +115,8 @@ class Probe:
 
 
 def _are_sums(sums: Any, numbers: Any, results: Any) -> bool:
-    """Are sums the results of these numbers, but for what rounding to the narrowest formats changes? Sums that left the
-    range of their dtype are asked nothing of; integers are equal.
-    """
+    """Return True if sums are the results of these numbers, but for what rounding to the narrowest formats changes.
+    Sums that left the range of their dtype are not compared; integers are equal."""
     if not (results.is_floating_point() or results.is_complex()):
         return bool((sums == results).all())
     close = (sums - results).abs() <= results.abs() * 2.0**-6

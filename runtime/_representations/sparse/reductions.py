@@ -29,6 +29,7 @@ __all__ = ["handle"]
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Answer a call of a reduction of a sparse tensor."""
     if not is_sparse(args[0]):
         return deliver(op, call(op, args, None, NEW), args, out, mode)
     tensor = args[0]
@@ -63,7 +64,8 @@ def _of_all(op: Op, args: Sequence[Any], tensor: Any) -> Any:
 
 
 def _effect_of_zeros(op: Op, args: Sequence[Any], dtype: Any) -> tuple[bool, bool]:
-    """Is the result the same without zeros; and is it the same with one as with two? Positions are neither."""
+    """Return whether the result is the same without zeros, and whether it is the same with one as with two. Positions
+    are neither."""
     numbers = samples(dtype.code)
     numbers = numbers[(numbers.abs() > 2**-3) & (numbers.abs() < 8)] if dtype is not EXPORTS["bool"] else numbers
     zero = numbers.new_zeros(1)

@@ -1,4 +1,4 @@
-"""Where the result of a call goes: to a new tensor, to the tensor that is overwritten, or to `out`."""
+"""The delivery of a call's result: to a new tensor, to the tensor that is overwritten, or to `out`."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _check(function: str, name: str, value: Any, layout: Any) -> Any:
 
 
 def _rows(function: str, left: Any, right: Any) -> tuple[Any, Any, tuple[int, int]]:
-    """Which rows the left matrix has elements in, these of the product, and its shape."""
+    """Return the rows in which the left matrix has elements, these rows of the product, and its shape."""
     _check(function, "mat1", left, sparse_coo)
     _check(function, "mat2", right, strided)
     if left.size(1) != right.size(0):

@@ -87,7 +87,7 @@ def index(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 
 def _like(op: Op, tensor: Any, found: Coordinates, args: Sequence[Any], out: Any, mode: int) -> Any:
-    """In the layout of the tensor, where its blocks fit."""
+    """Return the result in the layout of the tensor, where its blocks fit."""
     payload = tensor._sparse
     if isinstance(payload, Coordinates):
         return deliver(op, found, args, out, mode)
@@ -97,6 +97,7 @@ def _like(op: Op, tensor: Any, found: Coordinates, args: Sequence[Any], out: Any
 
 
 def cat(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Return sparse tensors joined along a dimension. Raises RuntimeError for dense tensors and other sizes."""
     tensors, dim = args[0], wrap_dim(args[1], args[0][0].ndim)
     for place, each in enumerate(tensors):
         if not is_sparse(each):
@@ -148,6 +149,7 @@ def _cat_dense(found: Sequence[Coordinates], dim: int, size: tuple[int, ...]) ->
 
 
 def stack(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Return sparse tensors joined along a new dimension. Raises RuntimeError for other shapes."""
     tensors, dim = args[0], wrap_dim(args[1], args[0][0].ndim + 1)
     for each in tensors:
         if each.shape != tensors[0].shape:

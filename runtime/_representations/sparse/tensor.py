@@ -73,7 +73,7 @@ class SparseTensor(Tensor):  # type: ignore[misc]
 
     _sparse: Payload = property(payload_of, set_payload, doc="What the tensor consists of.")  # type: ignore[assignment]
     _is_part = _is_view = False
-    """Is it what a view would be of a dense tensor, in memory of its own, or with the same values?"""
+    """True if it is what a view would be of a dense tensor, in memory of its own, or with the same values."""
 
     # ---- what it is ----
 
@@ -248,7 +248,7 @@ class SparseTensor(Tensor):  # type: ignore[misc]
         return bool(self._sparse.values.retains_grad)
 
     def retain_grad(self) -> None:
-        """Has `backward` keep the gradient of this tensor, which is no leaf, in `grad`."""
+        """Make `backward` keep the gradient of this tensor, which is no leaf, in `grad`."""
         self._sparse.values.retain_grad()
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:

@@ -28,6 +28,7 @@ __all__ = ["handle"]
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """Answer a call of a view of a sparse tensor."""
     tensor = args[op.target]
     if not is_sparse(tensor):
         return unsupported(op, args)
@@ -51,7 +52,8 @@ def _part(tensor: Any, result: Any) -> Any:
 
 
 def _geometry(op: Op, args: Sequence[Any]) -> Any:
-    """What the operator gives for a contiguous tensor without memory. Of bytes, as the largest sizes have no more."""
+    """Return the operator's result for a contiguous tensor without memory. It has bytes as elements, as the largest
+    sizes have no more."""
     given = list(args)
     given[op.target] = on_device(META, allocate, tuple(args[op.target].shape), EXPORTS["uint8"].code)
     return redispatch(op, given, None, NEW, below="sparse")
@@ -144,7 +146,8 @@ def _keeps_parts(shape: Any, strides: Any, offset: int, count: int, dense: int) 
 
 
 def _sparse_dimensions(op: Op, args: Sequence[Any], found: Coordinates, shape: Any, strides: Any, dense: int) -> int:
-    """How many of the result's dimensions are sparse: those that step over whole dense parts. They come first."""
+    """Return the number of the result's dimensions that are sparse: those that step over whole dense parts. They come
+    first."""
     if not found.dense_dim:
         return len(shape)
     large = [dim for dim, (n, step) in enumerate(zip(shape, strides, strict=True)) if n > 1 and step >= dense]
