@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._base.tensor_class import Tensor
+from ._dispatch.ops import ops
 
 _Message = Callable[[], Any] | None
 
@@ -59,15 +60,17 @@ def _check_tensor_all_with(error: type[Exception], cond: Any, message: _Message 
 
 
 def _assert_async(input: Tensor, assert_msg: str = "") -> None:
-    """Raise RuntimeError unless the one element of a tensor is true: at once, as results are there when calls return.
+    """Raise RuntimeError unless the one element of a tensor is true: on the CPU at once, on a registered device when
+    the program next waits for it. Programs that are recorded check it each time that they run.
 
     Raises:
         RuntimeError: there is another number of elements, or it is zero; the text is `assert_msg`.
     """
     if input.numel() != 1:
-        raise RuntimeError(f"Boolean value of Tensor with {input.numel() or 'no'} values is ambiguous")
-    if not input.item():
-        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+        number = "more than one value" if input.numel() else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {number} is ambiguous")
+    message = assert_msg or "Expected Tensor with single nonzero value, but got zero"
+    ops.assert_values(input != 0, "RuntimeError", message)
 
 
 def _check_is_size(i: Any, message: _Message = None, *, max: int | None = None) -> None:

@@ -58,7 +58,7 @@ CORE = (
 """Functions that are given the whole call: ow_core_NAME."""
 
 CORE_CALLS = (
-    "item", "contiguous", "split", "chunk", "unbind", "median", "matmul", "moment",
+    "item", "all_true", "contiguous", "split", "chunk", "unbind", "median", "matmul", "moment",
 )  # fmt: skip
 """Calls that `fast_path` of composites may name: functions of the module `_handle`, which return None for calls that
 need the slow path."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from .._dispatch.op import Op
+from .._dispatch.ops import ops
 from .._dispatch.rules import signature
 from .._ops.values import holds
 from .broadcast import leading, whole
@@ -44,6 +45,13 @@ def _truth(call: Call) -> bool:
     return holds(found.all() if every else found.any(), every)
 
 
+def _assert_values(call: Call) -> bool:
+    """One check of all samples."""
+    condition, error, message = call.args
+    ops.assert_values(call.batch(condition), error, message)
+    return True
+
+
 _WORDS: Mapping[str, Rule] = {
     "at": at_index,
     "each": for_each,
@@ -60,6 +68,7 @@ _WORDS: Mapping[str, Rule] = {
 """The rules by the word of the declarations (codegen/model/rules.py). Views are answered before (views.py)."""
 
 _OPERATORS: Mapping[str, Rule] = {
+    "assert_values": _assert_values,
     "addmm": addmm,
     "addmv": addmv,
     "bmm": matmul,

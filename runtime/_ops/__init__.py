@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .assertions import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .complex_views import *  # noqa: F403
 from .convolution import *  # noqa: F403

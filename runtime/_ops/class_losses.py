@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.devices import stands_for_others
 from .._base.dtypes import EXPORTS
+from .._dispatch.ops import ops
+from .assertions import assert_explained
 from .losses import reduced_loss
-from .values import holds
 
 __all__ = [
     "check_classes",
     "class_dim",
+    "entropies",
     "entropy_of_probabilities",
     "named_classes",
     "reduced_classes",
@@ -63,53 +64,64 @@ def _check_weight(input: Any, weight: Any) -> None:
 
 
 def named_classes(input: Any, target: Any, ignore: int) -> tuple[Any, Any]:
-    """Return the classes that are named, with class 0 where none counts; and where one counts, None if everywhere."""
+    """Return the classes that are named, with class 0 where none counts; and where none does."""
     target = target.to(EXPORTS["int64"])
     if input.ndim == 1:
         target = target.reshape(())
     ignored = target == ignore
-    counted = None if holds(~ignored.any(), False, every=True) else ~ignored
-    places = target if counted is None else target.masked_fill(ignored, 0)
-    outside = (places < 0) | (places >= input.size(class_dim(input)))
-    if holds(outside.any(), False):
-        wrong = "" if stands_for_others(places) else f"{places[outside][0].item()} "
-        raise IndexError(f"Target {wrong}is out of bounds.")
-    return places, counted
+    places = target.masked_fill(ignored, 0)
+    inside = ops.is_between(places, 0, input.size(class_dim(input)))
+    assert_explained(inside, "IndexError", "Target is out of bounds.", lambda: _outside(places[~inside]))
+    return places, ignored
 
 
-def reduced_classes(losses: Any, places: Any, counted: Any, weight: Any, word: str) -> Any:
+def _outside(wrong: Any) -> IndexError:
+    return IndexError(f"Target {wrong[0].item()} is out of bounds.")
+
+
+def entropies(input: Any, target: Any, dim: int) -> tuple[Any, Any, Any]:
+    """Return the negative logarithm of softmax at the positions that `target` names, and what it is made of: the
+    largest element and the sum of exponentials."""
+    top, total = ops.softmax_parts(input, dim)
+    return total.log() + (top - input.gather(dim, target.unsqueeze(dim)).squeeze(dim)), top, total
+
+
+def reduced_classes(losses: Any, places: Any, ignored: Any, weight: Any, word: str) -> Any:
     """Return the losses, their sum, or their mean by the weights of the classes that count."""
-    factors = None if weight is None else weight.index_select(0, places.flatten()).reshape(places.shape)
-    if counted is not None:
-        losses = losses.masked_fill(~counted, 0)
-        factors = counted.to(losses.dtype) if factors is None else factors.masked_fill(~counted, 0)
-    if weight is not None:
-        losses = losses * factors
-    if word != "mean" or factors is None:
+    if word == "mean" and weight is None:
+        return _mean_of_counted(losses, ignored)
+    losses = losses.masked_fill(ignored, 0)
+    if weight is None:
         return reduced_loss(losses, word)
-    return losses.sum() / factors.sum()
+    factors = _factors(weight, places, ignored)
+    losses = losses * factors
+    return losses.sum() / factors.sum() if word == "mean" else reduced_loss(losses, word)
 
 
-def smoothed_entropy(input: Any, places: Any, counted: Any, weight: Any, word: str, smoothing: float) -> Any:
+def _mean_of_counted(losses: Any, ignored: Any) -> Any:
+    return ops.counted_mean(losses, ignored)[0]
+
+
+def _factors(weight: Any, places: Any, ignored: Any) -> Any:
+    """Return the weights of the classes that are named, zero where none counts."""
+    return weight.index_select(0, places.flatten()).reshape(places.shape).masked_fill(ignored, 0)
+
+
+def smoothed_entropy(input: Any, places: Any, ignored: Any, weight: Any, word: str, smoothing: float) -> Any:
     """Return cross entropy with targets that give a share of `smoothing` to all classes alike."""
     dim = class_dim(input)
     logarithms = input.log_softmax(dim)
     named = -logarithms.gather(dim, places.unsqueeze(dim)).squeeze(dim)
-    named = reduced_classes(named, places, counted, weight, word)
+    named = reduced_classes(named, places, ignored, weight, word)
     if weight is not None:
         logarithms = logarithms * weight.reshape(-1, *(1,) * (input.ndim - 1 - dim))
     everywhere = -logarithms.sum(dim)
-    if counted is not None:
-        everywhere = everywhere.masked_fill(~counted, 0)
-    if word != "mean":
-        spread = reduced_loss(everywhere, word)
+    if word == "mean" and weight is None:
+        spread = _mean_of_counted(everywhere, ignored)
     else:
-        factors = (
-            places.new_ones(places.shape, dtype=input.dtype)
-            if weight is None
-            else (weight.index_select(0, places.flatten()).reshape(places.shape))
-        )
-        spread = everywhere.sum() / (factors if counted is None else factors.masked_fill(~counted, 0)).sum()
+        spread = reduced_loss(everywhere.masked_fill(ignored, 0), "sum" if word == "mean" else word)
+        if word == "mean":
+            spread = spread / _factors(weight, places, ignored).sum()
     return (1 - smoothing) * named + spread * (smoothing / input.size(dim))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.warn import warn
-from .values import holds
+from .._dispatch.ops import ops
 
 __all__ = ["covariances"]
 
@@ -61,5 +61,4 @@ def _check_weights(name: str, weights: Any, count: int) -> None:
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {count}"
         )
-    if count and holds(weights.amin() < 0, False):
-        raise RuntimeError(f"cov(): {name} cannot be negative")
+    ops.assert_values(~(weights < 0), "RuntimeError", f"cov(): {name} cannot be negative")

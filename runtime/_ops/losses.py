@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.warn import warn
-from .values import holds
+from .._dispatch.ops import ops
 
 __all__ = ["check_probabilities", "check_targets", "reduced_loss", "reduction_word", "weighted"]
 
@@ -51,5 +51,5 @@ def reduced_loss(losses: Any, reduction: str, weight: Any = None) -> Any:
 
 def check_probabilities(input: Any) -> None:
     """Raise RuntimeError unless all elements are between 0 and 1."""
-    if input.numel() and not holds(((input >= 0) & (input <= 1)).all(), True):
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    inside = (input >= 0) & (input <= 1)
+    ops.assert_values(inside, "RuntimeError", "all elements of input should be between 0 and 1")

@@ -11,7 +11,7 @@ from .._base.dtypes import EXPORTS
 from .._base.finfo import finfo
 from .._base.warn import warn
 from .._dispatch.ops import ops
-from .values import holds, wide
+from .values import wide
 
 __all__ = [
     "beside",
@@ -51,8 +51,7 @@ def check_rows(indices: Any, table: Any) -> None:
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"opweave.{dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
-    if indices.numel() and holds(((indices < 0) | (indices >= table.size(0))).any(), False):
-        raise IndexError("index out of range in self")
+    ops.assert_values(ops.is_between(indices, 0, table.size(0)), "IndexError", "index out of range in self")
 
 
 def check_normalized(tensor: Any, shape: Any, weight: Any, bias: Any) -> None:

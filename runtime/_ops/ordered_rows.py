@@ -9,7 +9,7 @@ from typing import Any
 from .._base.dtypes import EXPORTS
 from .._base.shapes import broadcast_shapes, distinct_dims
 from .._dispatch.ops import ops
-from .values import holds
+from .assertions import assert_explained
 
 __all__ = ["row_count", "row_element", "row_layout", "row_lines", "row_order", "row_places", "row_result"]
 
@@ -113,13 +113,16 @@ def row_element(operator: str, values: Any, position: Any) -> Any:
     inside = (position >= 0) & (position < count)
     if position.is_floating_point():
         inside = inside & (position == position.floor())
-    if not holds(inside.all(), True):
-        wrong = position.masked_select(~inside)[0].item()
-        raise IndexError(f"{operator}(): position {wrong:g} is none of a row of {count} elements")
+    text = f"{operator}(): a position is none of a row of {count} elements"
+    assert_explained(inside, "IndexError", text, lambda: _outside(operator, position.masked_select(~inside), count))
     index = position.to(_INT64)
     index = index if index.ndim else index.reshape(1)
     front = broadcast_shapes(values.shape[:-1], index.shape[:-1])
     return values.expand((*front, count)).gather(-1, index.expand((*front, index.shape[-1])))
+
+
+def _outside(operator: str, wrong: Any, count: int) -> IndexError:
+    return IndexError(f"{operator}(): position {wrong[0].item():g} is none of a row of {count} elements")
 
 
 def row_result(layout: RowLayout, values: Any, extent: str, order: Any, keepdim: bool) -> Any:

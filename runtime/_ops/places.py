@@ -11,7 +11,7 @@ from .._base.dtypes import EXPORTS
 from .._base.finfo import iinfo
 from .._base.shapes import broadcast_shapes
 from .._dispatch.ops import ops
-from .values import holds, wide
+from .values import wide
 
 __all__ = ["combined_at"]
 
@@ -56,8 +56,8 @@ def combined_at(
     """
     if any(size < 0 for size in sizes):
         raise RuntimeError(f"{operator}(): the shape of the result would be {tuple(sizes)}")
-    if places.numel() and holds(places.min() < -1, False):
-        raise IndexError(f"{operator}(): a place is outside of the result, whose shape is {tuple(sizes)}")
+    outside = f"{operator}(): a place is outside of the result, whose shape is {tuple(sizes)}"
+    ops.assert_values(places >= -1, "IndexError", outside)
     own = terms.ndim - count
     front = broadcast_shapes(terms.shape[:own], places.shape[: places.ndim - count + row])
     positions = terms.shape[own : terms.ndim - row]

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .._base.dtypes import EXPORTS
-from .values import holds
+from .assertions import assert_explained
 
 __all__ = ["check_fake_quantization"]
 
@@ -44,11 +44,14 @@ def check_fake_quantization(
         raise RuntimeError(
             f"`quant_min` should be less than or equal to `quant_max`, but got {quant_min} and {quant_max}"
         )
-    is_integral = not zero_point.is_floating_point()
-    if is_integral and not holds(((zero_point >= quant_min) & (zero_point <= quant_max)).all(), True):
-        raise RuntimeError(
-            f"`zero_point` must be between `quant_min` and `quant_max`, but got {zero_point.tolist()}, {quant_min} and "
-            f"{quant_max}"
-        )
-    if not holds(((scale > 0) & (scale < math.inf)).all(), True):
-        raise RuntimeError(f"{function}: `scale` must have finite numbers above zero, but got {scale.tolist()}")
+    if not zero_point.is_floating_point():
+        inside = (zero_point >= quant_min) & (zero_point <= quant_max)
+        text = "`zero_point` must be between `quant_min` and `quant_max`"
+        _assert_each(inside, text, zero_point, f", {quant_min} and {quant_max}")
+    _assert_each((scale > 0) & (scale < math.inf), f"{function}: `scale` must have finite numbers above zero", scale)
+
+
+def _assert_each(condition: Any, text: str, values: Any, others: str = "") -> None:
+    """Raise RuntimeError unless the condition holds for each of the values, which the message shows."""
+    explained = lambda: RuntimeError(f"{text}, but got {values.tolist()}{others}")  # noqa: E731
+    assert_explained(condition, "RuntimeError", text, explained)

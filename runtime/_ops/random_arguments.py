@@ -7,7 +7,7 @@ from typing import Any
 from .._base.finfo import finfo
 from .._base.handles import integer, type_name
 from .._dispatch.check import integers
-from .values import holds
+from .._dispatch.ops import ops
 
 __all__ = [
     "check_binomial",
@@ -76,8 +76,8 @@ def normal_size(mean: Any, std: Any, size: Any) -> Any:
             " * (float mean, Tensor std, *, Generator generator = None, Tensor out = None)\n"
             " * (float mean, float std, tuple of ints size, *, Generator generator = None, Tensor out = None)\n"
         )
-    if tensors[1] and holds((std < 0).any(), False):
-        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if tensors[1]:
+        ops.assert_values(~(std < 0), "RuntimeError", "normal expects all elements of std >= 0.0")
     return size
 
 
@@ -123,7 +123,6 @@ def check_multinomial(weights: Any, count: int, replacement: bool) -> None:
 
 def check_weights(weights: Any) -> None:
     """Raise RuntimeError for weights that are negative, infinite or NaN, or all zero."""
-    if not holds(((weights >= 0) & (weights < float("inf"))).all(), True):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not holds(weights.any(-1).all(), True):
-        raise RuntimeError(_NO_WEIGHT)
+    inside = (weights >= 0) & (weights < float("inf"))
+    ops.assert_values(inside, "RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0")
+    ops.assert_values(weights.any(-1), "RuntimeError", _NO_WEIGHT)

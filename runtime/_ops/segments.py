@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
-from .values import has_values, holds, wide
+from .values import has_values, wide
 
 __all__ = ["reduced_segments", "segments_of"]
 
@@ -21,6 +21,11 @@ _REDUCTIONS = {
     "amin": ("amin", inf),
 }
 """The operator that joins elements and the value of no elements, by the word of a reduction."""
+
+
+_INCOMPLETE = (
+    "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe."
+)
 
 
 class Segments:
@@ -80,16 +85,12 @@ def segments_of(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any
 
 
 def _check(starts: Any, lengths: Any, size: int, name: str, unsafe: bool) -> None:
-    if holds((lengths < 0).any(), False):
-        what = "lengths contains" if name == "lengths" else "segment_reduce(): a difference of offsets is a"
-        raise RuntimeError(f"{what} negative value!")
-    if name == "lengths" and not unsafe and holds((lengths.sum(-1) != size).any(), False):
-        raise RuntimeError(
-            "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
-            "!unsafe."
-        )
-    if holds(((starts < 0) | (starts + lengths > size)).any(), False):
-        raise RuntimeError(f"segment_reduce(): segments reach beyond the {size} positions along axis, by their {name}")
+    what = "lengths contains" if name == "lengths" else "segment_reduce(): a difference of offsets is a"
+    ops.assert_values(lengths >= 0, "RuntimeError", f"{what} negative value!")
+    if name == "lengths" and not unsafe:
+        ops.assert_values(lengths.sum(-1) == size, "RuntimeError", _INCOMPLETE)
+    beyond = f"segment_reduce(): segments reach beyond the {size} positions along axis, by their {name}"
+    ops.assert_values((starts >= 0) & (starts + lengths <= size), "RuntimeError", beyond)
 
 
 def reduced_segments(data: Any, segments: Segments, reduce: str, axis: int, initial: Any) -> Any:

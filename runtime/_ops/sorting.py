@@ -160,8 +160,8 @@ def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
         return tensor.new_full((), q)
     if q.dtype is not tensor.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if not holds(((q >= 0) & (q <= 1)).all(), True):
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    inside = (q >= 0) & (q <= 1)
+    ops.assert_values(inside, "RuntimeError", "quantile() q values must be in the range [0, 1]")
     return q
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._base.sequences import remade
 from .._checks import _assert
+from .._dispatch.ops import ops
 from ._names import qualified_name
 from .immutable_collections import immutable_dict, immutable_list
 
@@ -21,7 +22,7 @@ Target: TypeAlias = Callable[..., Any] | str
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
-_side_effects: set[Callable[..., Any]] = {setattr, _assert}
+_side_effects: set[Callable[..., Any]] = {setattr, _assert, ops.assert_values}
 
 
 def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:

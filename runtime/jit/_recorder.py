@@ -10,6 +10,7 @@ from .. import _operators
 from .._base.tensor_class import Tensor
 from .._base.types import Size
 from .._dispatch.modes import without_innermost
+from .._dispatch.ops import ops
 from .._handle import Function
 from .._tensor.construct import tensor
 from ..fx._symbolic_trace import TracerBase, _tensor_paths
@@ -67,7 +68,7 @@ class Recorder(Recording, TracerBase):
         return self.graph.create_node(kind, target, self._arguments(args), self._arguments(kwargs))
 
     def _record(self, target: Any, nodes: tuple[Any, Any], result: Any) -> Any:
-        if target is operator.setitem or _has_tensor(result):
+        if target in (operator.setitem, ops.assert_values) or _has_tensor(result):
             kind = "call_method" if isinstance(target, str) else "call_function"
             self.bind(result, self.graph.create_node(kind, target, *nodes))
         return result

@@ -8,8 +8,11 @@ from ..._dispatch.ops import ops
 
 __all__ = [
     "class_entropy_backward",
+    "class_loss_backward",
+    "counted_shares",
     "embedding_backward",
     "given_or_zeros",
+    "mean_class_entropy_backward",
     "zeros_for",
 ]
 
@@ -23,6 +26,24 @@ def class_entropy_backward(grad: Any, grad_total: Any, input: Any, target: Any, 
         return None
     result = ops.shifted_exponential(input, top.unsqueeze(dim), factor.unsqueeze(dim))
     return result if grad is None else result.scatter_add_(dim, target.unsqueeze(dim), -grad.unsqueeze(dim))
+
+
+def counted_shares(grad: Any, number: Any, ignored: Any) -> Any:
+    """The gradient of each element, given that of the mean of the `number` elements that are not ignored."""
+    return None if grad is None else (grad / number).expand(ignored.shape).masked_fill(ignored, 0)
+
+
+def mean_class_entropy_backward(
+    grad: Any, grad_total: Any, input: Any, target: Any, ignored: Any, number: Any, top: Any, total: Any, dim: int
+) -> Any:
+    """The gradient of the mean of losses, `number` of which are not ignored."""
+    shares = counted_shares(grad, number, ignored)
+    return class_entropy_backward(shares, grad_total, input, target, top, total, dim)
+
+
+def class_loss_backward(grad: Any, input: Any, target: Any, dim: int) -> Any:
+    """The gradient of negative elements at the positions that `target` names, each of which is named once."""
+    return None if grad is None else ops.zeros_like(input).scatter_add(dim, target.unsqueeze(dim), -grad.unsqueeze(dim))
 
 
 def given_or_zeros(grad: Any, like: Any) -> Any:

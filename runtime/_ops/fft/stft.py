@@ -7,20 +7,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..._base.warn import warn
+from ..assertions import assert_explained
 from ..padding import padded
-from ..values import holds
 
 __all__ = ["inverse_frames", "inverse_signal", "overlapped", "short_time_frames"]
 
 
-def _refuse(function: str, tensor: Any, message: str, **arguments: Any) -> None:
-    """Raise an error that begins with the call: types and shapes of tensors, and bools as numbers."""
+def _refusal(function: str, tensor: Any, message: str, **arguments: Any) -> RuntimeError:
+    """Return an error whose text begins with the call: types and shapes of tensors, and bools as numbers."""
     shown: dict[str, Any] = {name: int(v) if isinstance(v, bool) else v for name, v in arguments.items()}
     window = shown.get("window")
     if window is not None:
         shown["window"] = f"{_kind(window)}{{{list(window.shape)}}}"
     call = ", ".join(f"{name}={value}" for name, value in shown.items())
-    raise RuntimeError(f"{function}({_kind(tensor)}{list(tensor.shape)}, {call}){message}")
+    return RuntimeError(f"{function}({_kind(tensor)}{list(tensor.shape)}, {call}){message}")
 
 
 def _kind(tensor: Any) -> str:
@@ -76,7 +76,7 @@ def short_time_frames(
     width = n_fft if win_length is None else win_length
     mistake = _mistake_of_signal(tensor, n_fft, hop, width, window, bool(align_to_window))
     if mistake is not None:
-        _refuse(
+        raise _refusal(
             "stft", tensor, f" : expected {mistake}", n_fft=n_fft, hop_length=hop, win_length=width, window=window,
             normalized=normalized, onesided=onesided, return_complex=return_complex, align_to_window=align_to_window,
         )  # fmt: skip
@@ -145,8 +145,8 @@ def inverse_frames(
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
 
-    def refuse(message: str) -> None:
-        _refuse(
+    def refusal(message: str) -> RuntimeError:
+        return _refusal(
             "istft", tensor, message, n_fft=n_fft, hop_length=hop, win_length=width, window=window, center=center,
             normalized=normalized, onesided=onesided, length=length, return_complex=return_complex,
         )  # fmt: skip
@@ -156,7 +156,7 @@ def inverse_frames(
     half = tensor.size(-2) != n_fft if onesided is None else onesided
     mistake = _mistake_of_frames(tensor, n_fft, hop, width, window, half)
     if mistake is not None:
-        refuse(f" : {mistake}")
+        raise refusal(f" : {mistake}")
     if return_complex and half:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     if not return_complex and window is not None and window.is_complex():
@@ -166,7 +166,7 @@ def inverse_frames(
     spectra = (tensor if tensor.ndim == 3 else tensor.unsqueeze(0)).transpose(1, 2)
     if not half and not return_complex:
         spectra = spectra.narrow(2, 0, n_fft // 2 + 1)
-    return spectra, _widened(window, n_fft), hop, refuse
+    return spectra, _widened(window, n_fft), hop, refusal
 
 
 def _mistake_of_frames(tensor: Any, n_fft: int, hop: int, width: int, window: Any, half: bool) -> str | None:
@@ -201,15 +201,15 @@ def overlapped(frames: Any, hop: int) -> Any:
     return total.reshape(batch, -1).narrow(1, 0, size + hop * (count - 1))
 
 
-def inverse_signal(signal: Any, envelope: Any, n_fft: int, center: bool, length: int | None, refuse: Any) -> Any:
+def inverse_signal(signal: Any, envelope: Any, n_fft: int, center: bool, length: int | None, refusal: Any) -> Any:
     """Divide the added frames by the sum of squares of their windows, and drop the padding."""
     start = n_fft // 2 if center else 0
     known = signal.size(1)
     end = start + length if length is not None else known - start
     count = max(min(end, known) - start, 0)
     weights = envelope.narrow(1, start, count)
-    if holds(weights.abs().amin() < 1e-11, False):
-        refuse(" window overlap add min: 1\n[ CPUBoolType{} ]")
+    covered, found = ~(weights.abs().amin() < 1e-11), " window overlap add min: 1"
+    assert_explained(covered, "RuntimeError", f"istft():{found}", lambda: refusal(f"{found}\n[ CPUBoolType{{}} ]"))
     result = signal.narrow(1, start, count) / weights
     if end > known:
         warn(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._base.devices import stands_for_others
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
 from ..._base.shapes import common_shape
-from ..values import holds
+from ..assertions import assert_explained
 
 __all__ = [
     "batches_of_one_shape",
@@ -142,14 +141,16 @@ _NOT_FINITE = "The algorithm failed to converge because the input matrix contain
 def raise_failure(function: str, kind: str, info: Any, single: bool) -> None:
     """Raise what LAPACK's codes `info` mean, for the first matrix whose code is not zero. `kind` is what failed, and
     `single` says that `info` is about one matrix rather than a batch."""
-    if not holds(info.any(), False):
-        return
-    if stands_for_others(info):
-        raise LinAlgError(f"{function}: a matrix of the batch has no result. Call it with the batch to see which one")
+    message = f"{function}: a matrix of the batch has no result. Call it with the batch to see which one"
+    error = _OTHER_ERRORS.get(kind, LinAlgError)
+    assert_explained(info == 0, error.__name__, message, lambda: _failure(function, kind, info, single))
+
+
+def _failure(function: str, kind: str, info: Any, single: bool) -> Exception:
     codes = info.flatten().tolist()
     index = next(index for index, code in enumerate(codes) if code)
     where = "" if single else f": (Batch element {index})"
     if codes[index] < 0:
-        raise LinAlgError(f"{function}{where}: {_NOT_FINITE}")
+        return LinAlgError(f"{function}{where}: {_NOT_FINITE}")
     error = _OTHER_ERRORS.get(kind, LinAlgError)
-    raise error(f"{function}{where}: {_FAILURES[kind].format(info=codes[index])}")
+    return error(f"{function}{where}: {_FAILURES[kind].format(info=codes[index])}")

@@ -31,11 +31,14 @@ __all__ = [
 
 def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "quantity, so it is") -> None:
     """Raise unless the loss is invariant to the phase of each complex vector, which is arbitrary."""
-    if turns.numel() and holds(turns.imag.abs().max() > 1e-2, False):
-        raise RuntimeError(
-            f"{function}_backward: The {vectors} in the complex case are specified up to multiplication by "
-            f"e^{{i phi}}. The specified loss function depends on this {consequence} ill-defined."
-        )
+    if not turns.numel():
+        return
+    depends = turns.imag.abs().max() > 1e-2
+    message = (
+        f"{function}_backward: The {vectors} in the complex case are specified up to multiplication by "
+        f"e^{{i phi}}. The specified loss function depends on this {consequence} ill-defined."
+    )
+    ops.assert_values(~depends, "RuntimeError", message)
 
 
 def _differences(values: Any) -> Any:

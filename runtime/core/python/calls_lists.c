@@ -84,6 +84,15 @@ PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return ow_element(t);
 }
 
+/* all_true(tensor): True, where every truth value is; None for all others, of which the routine says what is wrong. */
+PyObject *ow_call_all_true(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_tensor *t = n == 1 ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t || t->dtype != OW_BOOL || !(t->flags & OW_CONTIGUOUS) || !ow_is_readable(t)) Py_RETURN_NONE;
+    if (t->numel && memchr(t->data, 0, (size_t)t->numel)) Py_RETURN_NONE;
+    Py_RETURN_TRUE;
+}
+
 /* contiguous(tensor, memory_format): the tensor itself, if it is in the order of every format but those of images. */
 PyObject *ow_call_contiguous(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;

@@ -173,6 +173,7 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (median.c) */
 PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_all_true(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_contiguous(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 

@@ -418,6 +418,7 @@ static PyMethodDef functions[] = {
     {"produce", FAST(ow_produce), METH_FASTCALL, "A factory's result: (number, sizes, dtype, out, numbers...)."},
     {"set_slow_path", FAST(ow_set_slow_path), METH_FASTCALL, "Says where calls go that are not for the quick way."},
     {"item", FAST(ow_call_item), METH_FASTCALL, "The only element, or None."},
+    {"all_true", FAST(ow_call_all_true), METH_FASTCALL, "True, where every truth value is, or None."},
     {"contiguous", FAST(ow_call_contiguous), METH_FASTCALL, "The tensor itself where its elements are in order, or None."},
     {"split", FAST(ow_call_split), METH_FASTCALL, "Views of parts of one size along a dimension, or None."},
     {"chunk", FAST(ow_call_chunk), METH_FASTCALL, "So many views of parts along a dimension, or None."},

@@ -11,7 +11,7 @@ from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
 from ..._base.shapes import broadcast_shapes
 from ..._dispatch.autocast import autocasts
-from ..._ops.values import holds, wide
+from ..._ops.values import wide
 from ...autograd.function import Function
 from .dropout_family import dropout
 
@@ -151,15 +151,7 @@ class _Plan:
     @staticmethod
     def softmax(scores: Any) -> Any:
         """Weights that sum to one; zeros in rows where none counts."""
-        if not scores.size(-1):
-            return scores
-        weights = scores.softmax(-1)
-        # Rows in which none counts are undefined throughout, so that one column says which they are.
-        undefined = weights.detach()[..., :1].isnan()
-        if holds(undefined.any(), True, every=False):
-            nothing = undefined & (scores.detach().amax(-1, keepdim=True) == float("-inf"))
-            weights = weights.masked_fill(nothing, 0)
-        return weights
+        return ops._safe_softmax(scores, -1) if scores.size(-1) else scores
 
     def attend(self, query: Any, key: Any, value: Any, mask: Any, scale: float) -> Any:
         parts = []

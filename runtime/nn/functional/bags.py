@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ... import _operators as ops
 from ..._autograd.grad_mode import is_grad_enabled
 from ..._base.dtypes import EXPORTS
-from ..._ops.normalization import check_rows, padding_row
+from ..._dispatch.ops import ops
+from ..._ops.assertions import assert_explained
+from ..._ops.normalization import padding_row
 from ..._ops.values import has_values
 
 __all__: list[str] = []
@@ -116,14 +117,7 @@ def bags(
     else:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
     places = input.reshape(-1).to(int64)
-    try:
-        check_rows(places, weight)
-    except IndexError:
-        outside = (places < 0) | (places >= weight.size(0))
-        at = int(outside.nonzero()[0].item())
-        raise RuntimeError(
-            f"Index {at} of input takes value {places[at].item()} which is not in the valid range [0, {weight.size(0)})"
-        ) from None
+    _check_places(places, weight.size(0))
     owners, factors = all_owners, None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if padding_idx is not None:
         padding_idx = padding_row(padding_idx, weight.size(0))
@@ -135,6 +129,17 @@ def bags(
     if factors is not None:
         rows = rows * factors.unsqueeze(1)
     return Bags(mode, number, all_owners, owners, places, rows)
+
+
+def _check_places(places: Any, rows: int) -> None:
+    inside = ops.is_between(places, 0, rows)
+
+    def explained() -> RuntimeError:
+        at = int((~inside).nonzero()[0].item())
+        value = places[at].item()
+        return RuntimeError(f"Index {at} of input takes value {value} which is not in the valid range [0, {rows})")
+
+    assert_explained(inside, "RuntimeError", f"an index of input is not in the valid range [0, {rows})", explained)
 
 
 def _owners(input: Any, offsets: Any, include_last: bool) -> tuple[int, Any]:

@@ -7,11 +7,11 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional
-from ... import _operators as ops
-from ..._base.devices import stands_for_others
 from ..._dispatch.autocast import autocasts
+from ..._dispatch.ops import ops
+from ..._ops.assertions import assert_explained
 from ..._ops.memory_formats import keeps_memory_format
-from ..._ops.values import holds, per_dimension
+from ..._ops.values import per_dimension
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -109,10 +109,10 @@ def _put_back(input: Tensor, indices: Tensor, size: list[int]) -> Tensor:
                 f"dimensions, but got {list(input.shape)} with dimension {dim} being empty."
             )
     flat = indices.flatten(-dims)
-    outside = (flat < 0) | (flat >= prod(size))
-    if holds(outside.any(), False):
-        shown, wrong = "x".join(map(str, size)), "" if stands_for_others(flat) else f": {flat[outside][0].item()}"
-        raise RuntimeError(f"Found an invalid max index{wrong} (output volumes are of size {shown})")
+    inside = ops.is_between(flat, 0, prod(size))
+    found, shown = "Found an invalid max index", f"(output volumes are of size {'x'.join(map(str, size))})"
+    explained = lambda: RuntimeError(f"{found}: {flat[~inside][0].item()} {shown}")  # noqa: E731
+    assert_explained(inside, "RuntimeError", f"{found} {shown}", explained)
     result: Tensor = input.new_zeros([*flat.shape[:-1], prod(size)]).scatter(-1, flat, input.flatten(-dims))
     return result.unflatten(-1, size)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import _operators as ops
 from ..._base.dtypes import EXPORTS
 from ..._dispatch.autocast import autocasts
+from ..._dispatch.ops import ops
 from ..._ops.losses import reduced_loss, reduction_word
-from ..._ops.values import holds
 
 __all__ = ["ctc_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss"]
 
@@ -55,8 +54,7 @@ def multi_margin_loss(
         raise RuntimeError(f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}")
     if weight is not None and weight.numel() != rows.size(1):
         raise RuntimeError(f"inconsistent weight size, expected {rows.size(1)} but got {list(weight.shape)}")
-    if not holds(((places >= 0) & (places < rows.size(1))).all(), True):
-        raise RuntimeError("target out of range")
+    ops.assert_values(ops.is_between(places, 0, rows.size(1)), "RuntimeError", "target out of range")
     columns = places.unsqueeze(1)
     lacking = (margin - rows.gather(1, columns) + rows).clamp(min=0)
     if p == 2:
@@ -91,8 +89,7 @@ def multilabel_margin_loss(
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     rows, labels = (each.reshape(1, -1) if each.dim() < 2 else each for each in (input, target))
     count = rows.size(1)
-    if not holds(((labels >= -1) & (labels < count)).all(), True):
-        raise RuntimeError("target out of range")
+    ops.assert_values(ops.is_between(labels, -1, count), "RuntimeError", "target out of range")
     counts = (labels < 0).cumsum(1) == 0
     places = labels.clamp(min=0)
     is_label = ops.zeros_like(places).scatter_add_(1, places, counts.to(places.dtype)) > 0

@@ -10,11 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ... import _operators as ops
 from ..._base.warn import warn
 from ..._dispatch.autocast import autocasts
+from ..._dispatch.ops import ops
 from ..._ops.losses import reduced_loss, reduction_word
-from ..._ops.values import holds
 from ..._tensor.tensor import Tensor
 
 __all__ = [
@@ -125,8 +124,7 @@ def gaussian_nll_loss(
                 raise ValueError(f"var is of incorrect size: {list(var.size())} for input of {list(input.size())}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    if holds((var < 0).any(), False):
-        raise ValueError("var has negative entry/entries")
+    ops.assert_values(~(var < 0), "ValueError", "var has negative entry/entries")
     var = var + (var.detach().clamp(min=eps) - var.detach())
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
