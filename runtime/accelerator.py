@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 from ._base import devices
 from ._base.devices import device
+from ._dispatch.pending_checks import raise_failed
+from ._dispatch.transfer import to_cpu
 from ._handle import device_memory, empty_device_cache
 
 __all__ = [
@@ -81,9 +83,11 @@ def device_index(device: int | None, /) -> Iterator[None]:
 
 
 def synchronize(device: device | str | int | None = None, /) -> None:
-    """Wait until all that was begun on a device is done."""
-    row, index = devices.functions_of(_chosen(device))
+    """Wait until all that was begun on a device is done. Raise the error of a check of values that has failed there."""
+    where = _chosen(device)
+    row, index = devices.functions_of(where)
     row.synchronize(index)
+    raise_failed(where, to_cpu)
 
 
 def empty_cache() -> None:

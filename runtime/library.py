@@ -36,6 +36,7 @@ from ._dispatch.infer import infer, make_results
 from ._dispatch.op import INPLACE, NEW, OUT, Op
 from ._dispatch.ops import ops
 from ._dispatch.overloads import OpOverload
+from ._dispatch.pending_checks import remember
 from ._dispatch.schemas import schema
 from ._handle import describe as _describe
 from ._handle import payload as _payload
@@ -131,12 +132,14 @@ def register_device(device: Device) -> None:
     """Add a kind of device: tensors can be made on it and moved to it, and have a dispatch key of its name.
 
     Views, moves and `empty` need nothing else. What computes is registered for the key, or `cpu_fallback` is:
-    `register_fallback(device.name)(cpu_fallback)`.
+    `register_fallback(device.name)(cpu_fallback)`. Checks of values, which are the operator `assert_values`, are made
+    when the program waits for the device or copies from it; or at once, if `cpu_fallback` is registered for it.
 
     Raises:
         ValueError: the name is no identifier or is taken; there are less than 1 or more than 256 devices.
         RuntimeError: there are 8 kinds of devices already.
     """
+    dispatcher.register_for_devices(remember, ops.assert_values.op)
     devices.register(device)
     dispatcher.add_device(device.name, device.runs)
 

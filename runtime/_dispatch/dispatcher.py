@@ -53,6 +53,9 @@ _devices = {"meta"}
 _runs: dict[str, frozenset[str]] = {}
 """The families of operators that a device runs, by its key."""
 
+_of_devices: dict[Op, Handler] = {}
+"""What answers an operator for registered devices that have no handler of their own, before their fallbacks."""
+
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}
 
@@ -74,6 +77,11 @@ def register(key: str, handler: Handler, operator: Op | None = None, *, composit
     else:
         _handlers[key][operator] = handler
     _tell_core()
+
+
+def register_for_devices(handler: Handler, operator: Op) -> None:
+    """Has a handler answer an operator for all registered devices but those that have one of their own."""
+    _of_devices[operator] = handler
 
 
 def _tell_core() -> None:
@@ -184,6 +192,8 @@ def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
 
 def _fallback(op: Op, args: Sequence[Any], key: str) -> Handler | None:
     """None: the call is decomposed, or the core's."""
+    if key in _runs and op in _of_devices:
+        return _of_devices[op]
     handler, composites = _fallbacks.get(key, (None, False))
     makes_alike = key in _added and "device" in op.names  # what a tensor of nothing would not know of the key
     if op.is_decomposable and not composites and not makes_alike:

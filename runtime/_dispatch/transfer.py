@@ -9,6 +9,7 @@ from .._base.devices import CPU, device, device_of, functions_of, on_device
 from .._base.dtypes import EXPORTS
 from .._base.handles import shape_of, strides_of, wrap
 from .._C import lib
+from .pending_checks import raise_failed
 from .substitutes import Substitutes, over
 
 _BYTES = EXPORTS["uint8"].code
@@ -92,6 +93,7 @@ def _copy_in(where: device, address: int, host: int, nbytes: int) -> None:
 
 
 def _copy_out(where: device, host: int, address: int, nbytes: int) -> None:
+    raise_failed(where, to_cpu)
     if nbytes:
         functions, index = functions_of(where)
         functions.copy_out(index, host, address, nbytes)
