@@ -54,7 +54,7 @@ _runs: dict[str, frozenset[str]] = {}
 """The families of operators that a device runs, by its key."""
 
 _of_devices: dict[Op, Handler] = {}
-"""What answers an operator for registered devices that have no handler of their own, before their fallbacks."""
+"""The handlers of operators for registered devices that have none of their own, before their fallbacks."""
 
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}

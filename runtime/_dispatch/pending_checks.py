@@ -15,7 +15,7 @@ from .ops import ops
 __all__ = ["raise_failed", "remember"]
 
 _MOST = 64
-"""How many checks of a device wait at most, so that programs which never wait for it do not gather more."""
+"""The largest number of checks of a device that wait, so that programs which never wait for it do not gather more."""
 
 _pending: dict[device, list[tuple[Any, str, str]]] = {}
 """By device: the conditions, each as one element of the device, with the errors and messages, in the order of calls."""
