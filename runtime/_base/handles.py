@@ -7,7 +7,7 @@ has to be released by whoever asked the core for it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
@@ -36,6 +36,17 @@ def wrap(handle: float) -> TensorType:
         raise_pending()
     tensor: TensorType = adopt(handle, Tensor)
     return tensor
+
+
+def tensors_in(values: Iterable[Any]) -> list[Any]:
+    """The tensors among values, and in lists of them."""
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += tensors_in(value)
+    return found
 
 
 def exchange(tensor: Any, other: Any) -> Any:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _operators as ops
+from .._base.handles import tensors_in
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.infer import infer
-from .._dispatch.levels import level_of, run, tensors_in
+from .._dispatch.levels import level_of, run
 from .._dispatch.op import INPLACE, NEW, Op
 from .._dispatch.samples import BatchLevel, batch_of
 

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from .._autograd.grad_mode import is_grad_enabled
+from .._base.handles import tensors_in
 from .._base.pytree import tree_map
 from .._base.tensor_class import Tensor
-from .._dispatch.levels import Level, tensors_in, unrecorded, viewed, within, written
+from .._dispatch.levels import Level, unrecorded, viewed, within, written
 from .._dispatch.op import Op
 from .._dispatch.samples import BatchLevel, batch_of, sample_of
 from .call import Call

@@ -7,12 +7,12 @@ to. Calls with it are answered by the innermost level, outside which it makes ca
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from .._base.devices import device_of, number_of
-from .._base.handles import shape_of, strides_of
+from .._base.handles import shape_of, strides_of, tensors_in
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._C import lib
@@ -164,17 +164,6 @@ def view_like(tensor: Any, whole: Any, leading: int = 0) -> Any:
         return whole
     start = lib.storage_offset(whole._h) + offset
     return whole.as_strided((*shape[:leading], *sizes), (*steps[:leading], *strides), start)
-
-
-def tensors_in(values: Iterable[Any]) -> list[Any]:
-    """The tensors among values, and in lists of them."""
-    found: list[Any] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += tensors_in(value)
-    return found
 
 
 def with_each(values: Any, change: Callable[[Any], Any]) -> Any:

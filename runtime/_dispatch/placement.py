@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .._base.devices import CPU, available, device, device_of, get_default_device
 from .._base.generator import Generator
+from .._base.handles import tensors_in
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
@@ -46,7 +47,7 @@ def require_one_device(op: Op, args: Sequence[Any], out: Any) -> None:
     any other, and those of a list that selects from another tensor."""
     selects = bool(args) and isinstance(args[0], Tensor)
     values = [*(value for value in args if not (selects and isinstance(value, (list, tuple)))), out]
-    found = {device_of(each): None for each in _tensors_of(values) if each.ndim or device_of(each) is not CPU}
+    found = {device_of(each): None for each in tensors_in(values) if each.ndim or device_of(each) is not CPU}
     if len(found) > 1:
         first, second, *_ = found
         raise RuntimeError(
@@ -85,17 +86,9 @@ def is_laid_out(op: Op, args: Sequence[Any]) -> bool:
 def _device_of(values: Sequence[Any], out: Any) -> device | None:
     """The device of tensors; None where there are none."""
     if keys_of(values, out) & _ELSEWHERE:
-        devices = [tensor.device for tensor in _tensors_of([*values, out])]
+        devices = [tensor.device for tensor in tensors_in([*values, out])]
         return next((each for each in devices if each != CPU), CPU)
     return CPU if out is not None or any(_is_of_tensors(value) for value in values) else None
-
-
-def _tensors_of(values: Sequence[Any]) -> Iterator[Any]:
-    for each in values:
-        if isinstance(each, Tensor):
-            yield each
-        elif isinstance(each, (list, tuple)):
-            yield from _tensors_of(each)
 
 
 def _is_of_tensors(value: Any) -> bool:

@@ -10,9 +10,10 @@ from .._autograd.backward_api import grad
 from .._autograd.grad_mode import enable_grad, is_grad_enabled
 from .._autograd.node import Node, is_differentiable
 from .._autograd.record import derivative, unrecorded
+from .._base.handles import tensors_in
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
-from .._dispatch.levels import alias_of, run, tensors_in
+from .._dispatch.levels import alias_of, run
 from .._dispatch.op import Op
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._base.handles import exact_integer, is_integer
+from ..._base.handles import exact_integer, is_integer, tensors_in
 from ..._dispatch.op import Op
 from ..._dispatch.rules import dimensions
-from .names import Names, names_of, position, tensors_of
+from .names import Names, names_of, position
 
 
 def resolved(op: Op, args: Sequence[Any]) -> Sequence[Any]:
     """The arguments with positions in the place of names of dimensions, which are those of the first tensor."""
-    tensors = tensors_of(args)
+    tensors = tensors_in(args)
     named = [place for place in dimensions(op) if _is_by_name(op, place, args[place])]
     if not named or not tensors:
         return args

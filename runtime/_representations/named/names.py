@@ -7,7 +7,6 @@ from typing import Any, TypeAlias, cast
 
 from ..._base.handles import integer
 from ..._base.keys import KEY_BITS
-from ..._base.tensor_class import Tensor
 from ..._base.type_names import type_name
 from ..._C import lib
 
@@ -147,17 +146,6 @@ def dimension(function: str, tensor: Any, dim: Any) -> int:
     """The argument `dim` of a function: the position of a dimension, or the name of one where there are names."""
     by_name = isinstance(dim, str) and has_names(tensor)
     return position(names_of(tensor), dim) if by_name else integer(function, "dim", dim)
-
-
-def tensors_of(values: Iterable[Any]) -> list[Any]:
-    """The tensors among arguments, those in lists included."""
-    found: list[Any] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (tuple, list)):
-            found += tensors_of(value)
-    return found
 
 
 def without(names: Names, dims: Sequence[int]) -> Names:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, TypeAlias
 
+from ..._base.handles import tensors_in
 from ..._base.tensor_class import Tensor
 from ..._dispatch.op import Op
 from ..._dispatch.rules import Signature, signature, tensors
 from .dimensions import reduced
-from .names import Names, names_of, tensors_of, without
+from .names import Names, names_of, without
 from .products import names_of_product
 from .unify import unified_of
 from .views import names_of_view
@@ -29,13 +30,13 @@ def _keeps(op: Op, args: Sequence[Any]) -> list[Names]:
 
 
 def _unifies(op: Op, args: Sequence[Any]) -> list[Names]:
-    return [unified_of(tensors_of(args))]
+    return [unified_of(tensors_in(args))]
 
 
 def _reduces(op: Op, args: Sequence[Any]) -> list[Names]:
     """Return the names without the dimensions that are reduced, and all names for results that still have these
     dimensions."""
-    names = unified_of(tensors_of(args))
+    names = unified_of(tensors_in(args))
     return [without(names, reduced(op, args, len(names))), names]
 
 
@@ -51,7 +52,7 @@ def _multiplies(rule: Signature, op: Op, args: Sequence[Any]) -> list[Names]:
 
 def _joins(op: Op, args: Sequence[Any]) -> list[Names]:
     """Return the names of tensors in a list, which must have equally many dimensions."""
-    parts = tensors_of(args)
+    parts = tensors_in(args)
     for each in parts:
         if each.ndim != parts[0].ndim:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {parts[0].ndim} and {each.ndim}")

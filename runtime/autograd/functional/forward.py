@@ -11,6 +11,7 @@ from ..._forward.duals import dual_of, is_dual, primal_of, tangent_of
 from ..._forward.level import DualLevel
 from ..._tensor.tensor import Tensor
 from ..forward_ad import check_tangent
+from .functional_call import with_aux
 
 __all__ = ["Forward"]
 
@@ -44,11 +45,7 @@ class Forward:
         try:
             result = within((*levels(), self._level), func, *form.unflatten(duals))
             if has_aux:
-                if not (isinstance(result, tuple) and len(result) == 2):
-                    raise RuntimeError(
-                        f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
-                    )
-                result, aux = result
+                result, aux = with_aux(result, name)
                 values, structure = flatten(aux)
                 self.aux = structure.unflatten(map(self._primal, values))
             found, self.structure = flatten(result)

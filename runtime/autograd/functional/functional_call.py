@@ -51,9 +51,7 @@ class Call:
             finally:
                 _running.calls.pop()
         if has_aux:
-            if not (isinstance(self.result, tuple) and len(self.result) == 2):
-                raise RuntimeError(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
-            self.result, aux = self.result
+            self.result, aux = with_aux(self.result, name)
             tensors, structure = flatten(aux)
             self.aux = structure.unflatten(map(self.outside, tensors))
 
@@ -174,6 +172,13 @@ def _variable(value: Any) -> Tensor:
     address = id(variable)
     _variables[address] = weakref.ref(variable, lambda _: _variables.pop(address, None))
     return variable
+
+
+def with_aux(result: Any, name: str) -> tuple[Any, Any]:
+    """The two parts of a result with `has_aux`."""
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return result
 
 
 def places_of(argnums: Any, count: int) -> int | tuple[int, ...]:

@@ -15,7 +15,14 @@ from ... import _operators
 from ..._base.generator import Generator
 from ..._base.promotion import promote_types
 from ..._ops.numpy_bridge import dtypes
-from .jacobians import Differences, GradcheckError, analytical_jacobian, as_tuple, differentiable
+from .jacobians import (
+    Differences,
+    GradcheckError,
+    analytical_jacobian,
+    as_tuple,
+    differentiable,
+    part_considered,
+)
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -149,12 +156,9 @@ class Comparison:
         for index, (target, exact, measured) in enumerate(zip(self._targets, first, numerical, strict=True)):
             left, right, factor = self.directions.numbers(exact, measured, target, output)
             if not close(left, right, self.rtol, self.atol * factor):
-                prefix = ""
-                if output.is_complex():
-                    part = "imaginary" if imaginary else "real"
-                    prefix = f"While considering the {part} part of complex outputs only, "
                 raise GradcheckError(
-                    f"{prefix}Jacobian mismatch for output {number} with respect to input {index},\n"
+                    f"{part_considered(output, imaginary)}Jacobian mismatch for output {number} with respect to input "
+                    f"{index},\n"
                     f"numerical:{right}\nanalytical:{left}\n" + self._whole_jacobians(number, index, unit)
                 )
 

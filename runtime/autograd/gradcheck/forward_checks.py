@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _operators
 from ..forward_ad import dual_level, make_dual, unpack_dual
 from .compare import close
-from .jacobians import Differences, GradcheckError, as_tuple, differentiable, part_of
+from .jacobians import AlongSteps, Differences, GradcheckError, as_tuple, differentiable, part_considered
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -33,17 +33,13 @@ def check_forward(
             for imaginary in (True, False) if output.is_complex() else (False,):
                 measured, exact = (each.jacobian(number, imaginary) for each in (differences, products))
                 if not close(exact, measured, rtol, atol):
-                    prefix = ""
-                    if output.is_complex():
-                        part = "imaginary" if imaginary else "real"
-                        prefix = f"While considering the {part} part of complex outputs only, "
                     raise GradcheckError(
-                        f"{prefix}Jacobian computed with forward mode mismatch for output {number} with respect to "
-                        f"input {index},\nnumerical:{measured}\nanalytical:{exact}\n"
+                        f"{part_considered(output, imaginary)}Jacobian computed with forward mode mismatch for output "
+                        f"{number} with respect to input {index},\nnumerical:{measured}\nanalytical:{exact}\n"
                     )
 
 
-class _Products:
+class _Products(AlongSteps):
     """Products of Jacobians with steps of one input, in the form of `Differences`."""
 
     def __init__(
@@ -57,13 +53,6 @@ class _Products:
         self._function, self._inputs, self._outputs, self._of = function, inputs, outputs, target
         self._along_real = self._along(steps(target, 1.0))
         self._along_imaginary = self._along(steps(target, 1j)) if target.is_complex() else None
-
-    def jacobian(self, output: int, imaginary: bool = False) -> Any:
-        """A row for each step, of derivatives of the real or the imaginary part of one output."""
-        real = part_of(self._along_real[output], imaginary)
-        if self._along_imaginary is None:
-            return real
-        return _operators.complex(real, part_of(self._along_imaginary[output], imaginary))
 
     def _along(self, steps: Iterable[Step]) -> list[Any]:
         rows = [self._tangents(step) for _, step in steps]

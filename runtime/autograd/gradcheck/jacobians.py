@@ -18,7 +18,15 @@ from ..._tensor.tensor import Tensor
 Function: TypeAlias = Callable[..., Any]
 Step: TypeAlias = "tuple[str, Tensor]"
 
-__all__ = ["Differences", "GradcheckError", "analytical_jacobian", "as_tuple", "differentiable"]
+__all__ = [
+    "AlongSteps",
+    "Differences",
+    "GradcheckError",
+    "analytical_jacobian",
+    "as_tuple",
+    "differentiable",
+    "part_considered",
+]
 
 
 class GradcheckError(RuntimeError):
@@ -42,7 +50,32 @@ def part_of(values: Tensor, imaginary: bool) -> Any:
     return values.imag if imaginary else values.real
 
 
-class Differences:
+class AlongSteps:
+    """Derivatives of a function's outputs along steps of one input.
+
+    `_along_real` has for each output a matrix with a row for each step, `_along_imaginary` those along steps times 1j
+    of complex inputs, None for real ones.
+    """
+
+    _along_real: list[Any]
+    _along_imaginary: list[Any] | None
+
+    def jacobian(self, output: int, imaginary: bool = False) -> Any:
+        """A row for each step, of derivatives of the real or the imaginary part of one output."""
+        real = part_of(self._along_real[output], imaginary)
+        if self._along_imaginary is None:
+            return real
+        return _operators.complex(real, part_of(self._along_imaginary[output], imaginary))
+
+
+def part_considered(output: Tensor, imaginary: bool) -> str:
+    """Return what messages about a complex output begin with."""
+    if not output.is_complex():
+        return ""
+    return f"While considering the {'imaginary' if imaginary else 'real'} part of complex outputs only, "
+
+
+class Differences(AlongSteps):
     """Numerical differences of a function's outputs along steps of one input.
 
     `steps` makes the steps, of size `eps` and, for complex inputs, of size `eps` times 1j. The memory of the input is
@@ -61,13 +94,6 @@ class Differences:
         self._function, self._inputs, self._outputs, self._of, self._eps = function, inputs, outputs, target, eps
         self._along_real = self._along(steps(target, eps))
         self._along_imaginary = self._along(steps(target, eps * 1j)) if target.is_complex() else None
-
-    def jacobian(self, output: int, imaginary: bool = False) -> Any:
-        """A row for each step, of derivatives of the real or the imaginary part of one output."""
-        real = part_of(self._along_real[output], imaginary)
-        if self._along_imaginary is None:
-            return real
-        return _operators.complex(real, part_of(self._along_imaginary[output], imaginary))
 
     def _along(self, steps: Iterable[Step]) -> list[Tensor]:
         """Return for each output a matrix with a row for each step; for outputs without derivatives an empty one."""
