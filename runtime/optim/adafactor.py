@@ -11,10 +11,10 @@ from .gradient_optimizer import (
     GradientOptimizer,
     Rate,
     advance,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["Adafactor"]
 
@@ -78,16 +78,17 @@ class Adafactor(GradientOptimizer):
             gradient = -parameter.grad if group["maximize"] else parameter.grad
             floor = finfo(parameter.dtype).eps if least is None else least
             count = parameter.numel() ** 0.5
-            rate = max(smallest, parameter.norm(2).item() / count) * min(lr, 1 / step**0.5)
+            rate = (parameter.norm(2).double() / count).clamp_(min=smallest) * min(lr, 1 / step**0.5)
             if group["weight_decay"]:
                 parameter.mul_(1 - lr * group["weight_decay"])
             scaled = _mean_squares(state, gradient, step ** group["beta2_decay"], floor)
             scaled = scaled.clamp_(min=floor * floor).rsqrt_().mul_(gradient)
-            parameter.add_(scaled, alpha=-rate / max(1.0, scaled.norm(2).item() / (count * group["d"])))
+            excess = (scaled.norm(2).double() / (count * group["d"])).clamp_(min=1.0)
+            parameter.addcmul_(scaled, rate / excess, value=-1)
 
     def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         if parameter.dim() > 1:
             state["row_var"] = parameter.new_zeros((*parameter.shape[:-1], 1))
             state["col_var"] = parameter.new_zeros((*parameter.shape[:-2], 1, parameter.size(-1)))

@@ -16,10 +16,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["Adagrad"]
 
@@ -84,7 +84,7 @@ class Adagrad(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         begin = self.defaults["initial_accumulator_value"]
         state["sum"] = full_like(parameter, complex(begin, begin) if parameter.is_complex() else begin)
         return state

@@ -17,10 +17,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["Adam", "AdamW"]
 
@@ -98,7 +98,7 @@ class Adam(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor, amsgrad: bool) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if amsgrad else 2]:
             state[name] = zeros_like(parameter)
         return state

@@ -16,10 +16,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["Adamax"]
 
@@ -77,6 +77,6 @@ class Adamax(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         state["exp_avg"], state["exp_inf"] = zeros_like(parameter), zeros_like(parameter)
         return state

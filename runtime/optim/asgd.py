@@ -15,10 +15,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["ASGD"]
 
@@ -42,6 +42,8 @@ class ASGD(GradientOptimizer):
     Raises:
         ValueError: an option is negative.
     """
+
+    _ow_numbers = ("step", "eta", "mu")
 
     def __init__(
         self,
@@ -68,19 +70,19 @@ class ASGD(GradientOptimizer):
             state = self.state[parameter] or self._ow_begin(parameter, lr)
             step, numbers = advance(state), numbers_of(parameter)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], group["weight_decay"])
-            eta, share = state["eta"].item(), state["mu"].item()
+            eta, share = map(StateNumber, (state["eta"], state["mu"]))
             numbers.mul_(1 - lambd * eta).add_(gradient, alpha=-eta)
             average = state_of(state, "ax", group)
-            if share == 1:
+            if share >= 1:
                 average.copy_(numbers)
             else:
-                average.add_((numbers - average).mul_(share))
+                average.add_((numbers - average).mul_(share.item()))
             # Rounded as torch rounds them, whatever the dtype of the state is.
-            state["eta"].copy_(step_count(lr / (1 + lambd * lr * step) ** group["alpha"]))
-            state["mu"].copy_(step_count(1 / max(1, step - group["t0"])))
+            state["eta"] = eta.next(StateNumber(lr / (1 + lambd * lr * step) ** group["alpha"]))
+            state["mu"] = share.next(StateNumber(1 / max(1, step - group["t0"])))
 
     def _ow_begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"], state["eta"], state["mu"] = step_count(), step_count(lr), step_count(1.0)
+        state["step"], state["eta"], state["mu"] = map(StateNumber, (0, lr, 1))
         state["ax"] = zeros_like(parameter)
         return state

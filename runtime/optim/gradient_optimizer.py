@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from .._autograd.grad_mode import enable_grad, set_grad_enabled
-from .._base.dtypes import EXPORTS, get_default_dtype
-from .._operators import scalar_tensor, view_as_real
+from .._operators import view_as_real
 from .._tensor.tensor import Tensor
 from .optimizer import Optimizer
 from .parameter_groups import Group
+from .state_number import StateNumber
 
 Rate: TypeAlias = float | Tensor
 """A learning rate: schedules write to a tensor of one element in place."""
@@ -19,6 +20,9 @@ Rate: TypeAlias = float | Tensor
 class GradientOptimizer(Optimizer):
     """Base of optimizers that change a parameter by its own gradient and state. There is one way to compute a step,
     which is that of `foreach` and `fused` too."""
+
+    _ow_numbers: tuple[str, ...] = ("step",)
+    """Names of what the state of a parameter has as a number, so that steps read no tensor, and files as a tensor."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes each parameter that has a gradient. Returns what `closure`, called first, computes: the loss.
@@ -56,10 +60,18 @@ class GradientOptimizer(Optimizer):
             # Older dicts lack options that have been added since.
             for option, default in self.defaults.items():
                 group.setdefault(option, default)
-            for parameter in group["params"]:
-                count = self.state[parameter].get("step") if parameter in self.state else None
-                if count is not None and not isinstance(count, Tensor):
-                    self.state[parameter]["step"] = step_count(float(count))
+        for values in self.state.values():
+            values.update((name, StateNumber(values[name])) for name in self._ow_numbers if name in values)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "state": self._ow_saved()}
+
+    def _ow_saved(self) -> defaultdict[Any, dict[str, Any]]:
+        return defaultdict(dict, {key: self._ow_in_files(values) for key, values in self.state.items()})
+
+    def _ow_in_files(self, values: dict[str, Any]) -> dict[str, Any]:
+        given = {name: values[name] for name in self._ow_numbers if name in values}
+        return {**values, **{name: each.saved() for name, each in given.items() if isinstance(each, StateNumber)}}
 
 
 def numbers_of(tensor: Tensor) -> Tensor:
@@ -74,18 +86,13 @@ def state_of(state: dict[str, Any], name: str, group: Group) -> Tensor:
     return numbers_of(state[name])
 
 
-def step_count(value: float = 0.0) -> Tensor:
-    """The number of steps taken, in the form in which torch saves it: a float64 tensor where that is the default."""
-    float64 = EXPORTS["float64"]
-    return scalar_tensor(value, dtype=float64 if get_default_dtype() is float64 else EXPORTS["float32"])
-
-
 def advance(state: dict[str, Any]) -> float:
     """Counts a step of a parameter."""
     count = state["step"]
-    count.add_(1)
-    result: float = count.item()
-    return result
+    if not isinstance(count, StateNumber):  # what a program has set
+        count = StateNumber(count)
+    state["step"] = count = count.next(count + 1)
+    return count
 
 
 def descent(gradient: Tensor, parameter: Tensor, maximize: bool, weight_decay: Rate) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._operators import ones, zeros_like
+from .._operators import zeros_like
 from .._tensor.tensor import Tensor
 from .functional import moving_square_, scaled_step_
 from .gradient_optimizer import (
@@ -17,10 +17,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["NAdam"]
 
@@ -44,6 +44,8 @@ class NAdam(GradientOptimizer):
     Raises:
         ValueError: an option is negative, or a factor not less than 1.
     """
+
+    _ow_numbers = ("step", "mu_product")
 
     def __init__(
         self,
@@ -79,9 +81,13 @@ class NAdam(GradientOptimizer):
                 numbers.mul_(1 - lr * decay)
             gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], 0 if shrinks else decay)
             now, later = (beta1 * (1 - 0.5 * 0.96 ** (each * group["momentum_decay"])) for each in (step, step + 1))
-            product: Any = state_of(state, "mu_product", group).mul_(now)
-            if not group["differentiable"]:
-                product = product.item()
+            product = state["mu_product"]
+            if isinstance(product, Tensor):
+                product = product * now
+            else:
+                product = StateNumber(product)
+                product = product.next(product * product.next(now))
+            state["mu_product"] = product
             mean = state_of(state, "exp_avg", group).lerp_(gradient, 1 - beta1)
             square = moving_square_(state_of(state, "exp_avg_sq", group), gradient, decay=beta2, weight=1 - beta2)
             root = (1 - beta2**step) ** 0.5
@@ -92,7 +98,6 @@ class NAdam(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
-        state["mu_product"] = ones((), dtype=state["step"].dtype)
+        state["step"], state["mu_product"] = StateNumber(0), StateNumber(1)
         state["exp_avg"], state["exp_avg_sq"] = zeros_like(parameter), zeros_like(parameter)
         return state

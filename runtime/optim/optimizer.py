@@ -118,11 +118,15 @@ class Optimizer:
 
     # ---- state_dict ----
 
+    def _ow_saved(self) -> defaultdict[Any, dict[str, Any]]:
+        """The state as files have it."""
+        return self.state
+
     def state_dict(self) -> dict[str, Any]:
         """The state and the options, with numbers in place of the parameters; tensors in it are those in use."""
         for hook in _hooks_of(self, "state_dict_pre").values():
             hook(self)
-        state = packed(self.state, self.param_groups)
+        state = packed(self._ow_saved(), self.param_groups)
         for hook in _hooks_of(self, "state_dict_post").values():
             changed = hook(self, state)
             state = state if changed is None else changed

@@ -17,10 +17,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["RAdam"]
 
@@ -90,6 +90,6 @@ class RAdam(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         state["exp_avg"], state["exp_avg_sq"] = zeros_like(parameter), zeros_like(parameter)
         return state

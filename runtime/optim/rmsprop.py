@@ -16,10 +16,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["RMSprop"]
 
@@ -90,7 +90,7 @@ class RMSprop(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor, momentum: float, centered: bool) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         state["square_avg"] = zeros_like(parameter)
         if momentum:
             state["momentum_buffer"] = zeros_like(parameter)

@@ -14,10 +14,10 @@ from .gradient_optimizer import (
     descent,
     numbers_of,
     state_of,
-    step_count,
 )
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
+from .state_number import StateNumber
 
 __all__ = ["Rprop"]
 
@@ -77,7 +77,7 @@ class Rprop(GradientOptimizer):
 
     def _ow_begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
         state = self.state[parameter]
-        state["step"] = step_count()
+        state["step"] = StateNumber(0)
         state["prev"] = zeros_like(parameter)
         state["step_size"] = full_like(parameter, complex(lr, lr) if parameter.is_complex() else lr)
         return state

@@ -28,6 +28,8 @@ class SparseAdam(GradientOptimizer):
         RuntimeError: a gradient is dense.
     """
 
+    _ow_numbers = ()
+
     def __init__(
         self,
         params: Parameters,

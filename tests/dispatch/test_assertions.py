@@ -59,6 +59,24 @@ def transformer_layer() -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "Muon", "NAdam", "RAdam", "RMSprop",
+        "Rprop", "SGD",
+    ],
+)  # fmt: skip
+def test_steps_of_optimizers_read_no_value(name: str) -> None:
+    weight = opweave.nn.Parameter(opweave.ones(2, 3))
+    optimizer = getattr(opweave.optim, name)([weight], lr=0.1)
+    weight.grad = opweave.ones(2, 3)
+    with Recorded() as recorded:
+        optimizer.step()
+        optimizer.step()
+    assert recorded.names
+    assert not READING & {*recorded.names}
+
+
+@pytest.mark.parametrize(
     ("program", "checks"),
     [
         (cross_entropy, True),

@@ -237,7 +237,7 @@ def test_loaded_tensors_have_the_dtype_of_their_parameters() -> None:
     wide = one_parameter(None).detach().double().requires_grad_()
     other = opweave.optim.Adam([wide])
     other.load_state_dict(optimizer.state_dict())
-    state = other.state[wide]
+    state = other.state_dict()["state"][0]
     assert (state["exp_avg"].dtype, state["step"].dtype) == (opweave.float64, opweave.float32)
 
 
@@ -283,3 +283,29 @@ def test_an_optimizer_around_another_needs_no_init_of_the_base() -> None:
     optimizer.step()
     assert (parameter.tolist(), calls) == ([0.5, 1.5], [1])
     assert list(optimizer._optimizer_step_post_hooks.values())  # torch's name, which other libraries read
+
+
+def test_counts_of_steps_are_numbers_and_tensors_in_files() -> None:
+    parameter = one_parameter()
+    optimizer = opweave.optim.NAdam([parameter])
+    parameter.grad = opweave.ones(2)
+    for _ in range(3):
+        optimizer.step()
+    state, saved = optimizer.state[parameter], optimizer.state_dict()["state"][0]
+    assert (state["step"], state["step"].item()) == (3.0, 3.0)
+    assert isinstance(state["step"], float)
+    assert saved["step"].tolist() == 3.0
+    assert saved["mu_product"].dtype is opweave.float32
+    assert saved["mu_product"].item() == state["mu_product"]
+    other = opweave.optim.NAdam([one_parameter()])
+    other.load_state_dict(
+        {
+            "state": {0: {**saved, "step": opweave.tensor(7.0, dtype=opweave.float64)}},
+            "param_groups": optimizer.state_dict()["param_groups"],
+        }
+    )
+    (loaded,) = other.state.values()
+    assert loaded["step"] == 7.0
+    assert other.state_dict()["state"][0]["step"].dtype is opweave.float64
+    copied = pickle.loads(pickle.dumps(state["step"]))
+    assert (copied, copied.dtype) == (3.0, opweave.float32)
