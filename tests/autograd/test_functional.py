@@ -148,9 +148,36 @@ def test_strict_mode_refuses_what_does_not_depend_on_inputs() -> None:
         jacobian(lambda x: x.detach(), x, strict=True)
 
 
-def test_forward_mode_is_not_there() -> None:
-    with pytest.raises(NotImplementedError, match="forward mode"):
-        jacobian(lambda x: x, opweave.ones(2), strategy="forward-mode", vectorize=True)
+def test_jacobians_by_tangents() -> None:
+    x, y = opweave.tensor([1.0, 2.0]), opweave.tensor([[3.0], [0.5], [2.0]], requires_grad=True)
+
+    def function(x: Any, y: Any) -> Any:
+        return (x * y).sin(), x.sum()
+
+    want = jacobian(function, (x, y))
+    got = jacobian(function, (x, y), strategy="forward-mode", vectorize=True)
+    for rows in zip(want, got, strict=True):
+        for mine, theirs in zip(*rows, strict=True):
+            assert opweave.allclose(mine, theirs)
+            assert not theirs.requires_grad
+    square = jacobian(lambda x: x.square(), x, strategy="forward-mode", vectorize=True)
+    assert square.tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert jacobian(lambda x: x.sum(), opweave.ones(0), strategy="forward-mode", vectorize=True).shape == (0,)
+    cubes = hessian(lambda x: (x**3).sum(), x, outer_jacobian_strategy="forward-mode", vectorize=True)
+    assert cubes.tolist() == [[6.0, 0.0], [0.0, 12.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({}, NotImplementedError),
+        ({"vectorize": True, "strict": True}, RuntimeError),
+        ({"vectorize": True, "create_graph": True}, NotImplementedError),
+    ],
+)
+def test_options_that_tangents_exclude(options: dict[str, bool], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        jacobian(lambda x: x, opweave.ones(2), strategy="forward-mode", **options)
 
 
 @pytest.mark.oracle

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ..._autograd.backward_api import grad
+from ..._dispatch.levels import alias_of
 from ..._tensor.tensor import Tensor
 
 Tensors: TypeAlias = tuple[Any, ...]
@@ -45,7 +46,7 @@ def fresh(tensors: Tensors, create_graph: bool, differentiable: bool) -> Tensors
     return tuple(
         tensor.view_as(tensor)
         if create_graph and tensor.requires_grad
-        else tensor.detach().requires_grad_(differentiable)
+        else alias_of(tensor).requires_grad_(differentiable)
         for tensor in tensors
     )
 

@@ -17,6 +17,7 @@ from .arguments import (
     tensors_of,
     unpacked_twice,
 )
+from .forward import Forward
 
 __all__ = ["hessian", "jacobian", "unit_gradients"]
 
@@ -40,9 +41,10 @@ def jacobian(
     * `create_graph`: whether the result has a history.
     * `strict`: refuse outputs that do not depend on an input, where the derivatives are zero otherwise.
     * `vectorize`: pass the gradients of all elements through the graph as one batch.
-    * `strategy`: must be "reverse-mode"; NotImplementedError for "forward-mode".
+    * `strategy`: "reverse-mode", or "forward-mode", by tangents of the inputs, with `vectorize` alone.
 
-    Raises TypeError for what is no tensor, RuntimeError for complex outputs (unless `vectorize`).
+    Raises TypeError for what is no tensor, RuntimeError for complex outputs (unless `vectorize`), NotImplementedError
+    for "forward-mode" without `vectorize` or with `create_graph`.
     """
     if strategy not in _STRATEGIES:
         raise AssertionError(
@@ -50,9 +52,7 @@ def jacobian(
             'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
     if strategy == "forward-mode":
-        raise NotImplementedError(
-            'jacobian(): derivatives in forward mode are not supported; use strategy="reverse-mode"'
-        )
+        return _by_tangents(func, inputs, create_graph, strict, vectorize)
     with enable_grad():
         inputs_are_tuple, arguments = tensors_of(inputs, "inputs", "jacobian")
         arguments = fresh(arguments, create_graph, True)
@@ -72,6 +72,46 @@ def jacobian(
             ]
         derivatives = [finished(of_output, create_graph) for of_output in derivatives]
     return unpacked_twice(derivatives, outputs_are_tuple, inputs_are_tuple)
+
+
+def _by_tangents(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    """The Jacobians, a column for each element of an input."""
+    apart = (
+        'opweave.autograd.functional.jacobian: `{0}=True` and `strategy="forward-mode"` are not supported together. '
+        'Please either set `{0}=False` or `strategy="reverse-mode"`.'
+    )
+    if strict:
+        raise RuntimeError(apart.format("strict"))
+    if create_graph:
+        raise NotImplementedError(apart.format("create_graph"))
+    if not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD is only implemented for `vectorize=True`.")
+    inputs_are_tuple, given = tensors_of(inputs, "inputs", "jacobian")
+    arguments = fresh(given, False, False)
+    zeros = [argument.new_zeros(argument.shape) for argument in arguments]
+    columns: list[list[Forward]] = []
+    outputs_are_tuple = False
+
+    def listed(*tensors: Any) -> Any:
+        nonlocal outputs_are_tuple
+        outputs_are_tuple, outputs = tensors_of(func(*tensors), OUTPUTS, "jacobian")
+        return outputs
+
+    for place, argument in enumerate(arguments):
+        [units] = unit_gradients((argument,), [argument.numel()])
+        steps = [(*zeros[:place], unit, *zeros[place + 1 :]) for unit in units]
+        columns.append([Forward(listed, arguments, step, False, "jacobian(f, inputs)") for step in steps])
+    any_of_them = next((of_input[0] for of_input in columns if of_input), None)
+    outputs = (any_of_them or Forward(listed, arguments, zeros, False, "jacobian(f, inputs)")).outputs
+    rows = [
+        tuple(
+            _operators.stack([each.tangents[index] for each in of_input], -1).reshape((*output.shape, *argument.shape))
+            if of_input else output.new_zeros((*output.shape, *argument.shape))
+            for of_input, argument in zip(columns, arguments, strict=True)
+        )
+        for index, output in enumerate(outputs)
+    ]  # fmt: skip
+    return unpacked_twice(rows, outputs_are_tuple, inputs_are_tuple)
 
 
 def hessian(
