@@ -7,7 +7,7 @@ from typing import Any
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
 from .._dispatch.rules import tensors
-from .._ops.values import holds
+from .._ops.assertions import assert_explained
 from .call import Call, NotBatchedError
 from .dims import moved
 from .loop import for_each
@@ -74,9 +74,9 @@ def _flat_places(call: Call) -> Any:
     index = call.whole(call.argument("index"))
     count = call.target.numel()
     inside = (index >= -count) & (index < count)
-    if not holds(inside.all(), True):
-        wrong = index[~inside][0].item()
-        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
+    text = f"out of range: tried to access {{}} on a tensor of {count} elements."
+    explained = lambda: IndexError(text.format(f"index {index[~inside][0].item()}"))  # noqa: E731
+    assert_explained(inside, "IndexError", text.format("an index"), explained)
     starts = ops.arange(call.level.size).mul(count).view((-1, *[1] * (index.ndim - 1)))
     return ops.where(index < 0, index + count, index) + starts
 

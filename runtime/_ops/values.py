@@ -28,16 +28,17 @@ __all__ = [
 _NARROW = [EXPORTS[name] for name in ("uint8", "int8", "int16", "int32")]
 
 
-def holds(condition: Any, unknown: bool, every: bool | None = None) -> bool:
-    """Return the truth of a tensor with one element; `unknown` where it has no value.
+def holds(condition: Any, unknown: bool) -> bool:
+    """Return the truth of a tensor with one element, by which a function computes one thing or another; `unknown` where
+    it has no value. What raises unless it is true is `assert_values`.
 
-    Where it stands for the samples of a batch, it is true if it is for every one, or if it is for any: as `every` says,
-    or else `unknown`, so that what raises for a sample does for the batch.
+    Where it stands for the samples of a batch, it is true if it is for every one, or, where `unknown` is false, if it
+    is for any: what is assumed without values must be right for all samples.
     """
     if not has_values(condition):
         return unknown
     if stands_for_others(condition):
-        return bool(ops.truth(condition, unknown if every is None else every))
+        return bool(ops.truth(condition, unknown))
     return bool(condition)
 
 
