@@ -172,6 +172,23 @@ def test_threads_do_not_matter(threads: int) -> None:
     np.testing.assert_array_equal(tensor.numpy(), expected)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float32", "int64", "float64", "complex64", "complex128"])
+def test_rows_that_one_number_fills(dtype: str) -> None:
+    """Of items of any size, in blocks of several."""
+    value: Any = True if dtype == "bool" else 7
+    rows = opweave.tensor([0, 2])
+    want = np.zeros((3, 4), dtype)
+    want[[0, 2]] = value
+    by_index, by_mask = (opweave.zeros(3, 4, dtype=getattr(opweave, dtype)) for _ in range(2))
+    by_index[rows] = value
+    by_mask[opweave.tensor([True, False, True])] = value
+    places = opweave.tensor([[0], [2]]).expand(2, 4)
+    scattered = opweave.zeros(3, 4, dtype=getattr(opweave, dtype)).scatter(0, places, value)
+    filled = opweave.zeros(3, 4, dtype=getattr(opweave, dtype)).index_fill(0, rows, value)
+    for each in (by_index, by_mask, scattered, filled):
+        np.testing.assert_array_equal(each.numpy(), want)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3, 12])
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("step", [1, 2])

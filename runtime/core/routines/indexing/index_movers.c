@@ -53,6 +53,11 @@ FILLER(uint16_t, 2)
 FILLER(uint32_t, 4)
 FILLER(uint64_t, 8)
 
+typedef struct ow_pair {
+    uint64_t parts[2];
+} ow_pair;
+FILLER(ow_pair, 16)
+
 static void get_block(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) {
     for (int64_t j = 0; j < n; j++) memcpy(other + j * stride, base + offsets[j], (size_t)nbytes);
 }
@@ -84,6 +89,7 @@ ow_movers ow_movers_fill(int64_t itemsize) {
     case 1: return (ow_movers){fill_1, NULL};
     case 2: return (ow_movers){fill_2, NULL};
     case 4: return (ow_movers){fill_4, NULL};
-    default: return (ow_movers){fill_8, NULL};
+    case 8: return (ow_movers){fill_8, NULL};
+    default: return (ow_movers){fill_16, NULL};
     }
 }
