@@ -21,13 +21,12 @@ def at_same_places(call: Call) -> Any:
     dim = moved(call, call.argument("dim"), call.target.ndim)
     values = [call.whole(value, ndim) for value in call.args]
     values[call.op.names.index("dim")] = dim
-    for place, value in enumerate(call.args):
-        if (
-            place != call.op.target
-            and call.op.types[place].startswith("Tensor|Scalar")
-            and not getattr(value, "ndim", 1)
-        ):
-            values[place] = call.batch(value)
+    for name in call.op.numbers:  # a number, or a tensor without dimensions that stands for one
+        place = call.op.names.index(name)
+        value = call.args[place]
+        if not getattr(value, "ndim", 1):
+            index = values[call.op.names.index("index")]
+            values[place] = call.aligned(value, ndim).expand(index.shape) if call.is_sample(value) else value
     result = call.run_new(values)
     return result if call.target.ndim else result.flatten(0)[: result.shape[0]]
 
