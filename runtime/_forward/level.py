@@ -83,6 +83,8 @@ class DualLevel(Level):
 
     def _write(self, op: Op, args: Sequence[Any], mode: int) -> None:
         target, inputs = args[op.target], self._inputs(op, args)
+        if op.is_inplace and op.rule is None:
+            raise RuntimeError(f"{op.name}() changes the memory of a tensor, which one with a tangent does not take")
         if op.is_inplace:
             dispatch(op, inputs.primals, None, mode)
             if tangent_of(target) is not None or inputs.active:

@@ -71,6 +71,7 @@ def test_a_dual_tensor_shares_the_memory_of_its_primal_and_tangent() -> None:
         (lambda: within(lambda: fwd.make_dual(X, 1.0)), TypeError, "argument 'tangent' must be Tensor, not float"),
         (lambda: tangent(lambda x: ow.add(x, x, out=ow.empty(3))), NotImplementedError, "because it is an out= func"),
         (lambda: func.jvp(lambda x: x, (X,), (V[:2],)), RuntimeError, "a different size than that of the original"),
+        (lambda: func.jvp(lambda x: x.clone().resize_(2), (X,), (V,)), RuntimeError, "changes the memory of a tensor"),
         (lambda: func.jvp(lambda x: None, (X,), (V,)), RuntimeError, "non-empty output"),
         (lambda: func.jvp(lambda x: 1, (X,), (V,)), RuntimeError, "expected f\\(\\*primals\\) to return only tensors"),
     ],
