@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -264,10 +265,12 @@ def _run(command: Sequence[str]) -> str:
 
 
 def _output(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LC_ALL": "C"}  # messages are parsed
-    return subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False, errors="replace"
-    )
+    # A compiler that is ended leaves files of its own behind, so it has a folder for them.
+    with tempfile.TemporaryDirectory(prefix="opweave-", ignore_cleanup_errors=True) as folder:
+        environment = {**os.environ, "LC_ALL": "C", "TMPDIR": folder}  # messages are parsed
+        return subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False, errors="replace"
+        )
 
 
 # ---- complaints --------------------------------------------------------------------------------------------
