@@ -42,6 +42,7 @@ class _Mode:
         return context_decorator(self.clone, function)  # type: ignore[return-value]
 
     def clone(self) -> Any:
+        """Another one, which has not been entered."""
         return type(self)()
 
     def __enter__(self) -> Any:
@@ -179,6 +180,7 @@ class _Setting(_Mode):
         setattr(settings, self._name, mode)
 
     def clone(self) -> Any:
+        """Another one of the same mode."""
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
