@@ -63,7 +63,7 @@ class Facts:
 
 def facts(operator: Operator) -> Facts:
     """Return the facts about an operator that rules of the runtime use."""
-    schema = operator.schema
+    schema, found = operator.schema, rule(operator)
     shared = _sets(schema.returns)
     is_drawn = any(base_name(each.type) == "Generator" for each in schema.arguments)
     arguments = [each for each in schema.arguments if each.alias is not None]
@@ -73,8 +73,8 @@ def facts(operator: Operator) -> Facts:
         random=operator.family is Family.RANDOM or is_drawn,
         data_dependent=DATA_DEPENDENT in operator.tags,
         dynamic_shape=DYNAMIC_SHAPE in operator.tags,
-        rule=rule(operator),
-        reason=None if rule(operator) else _reason(operator),
+        rule=found,
+        reason=None if found else _reason(operator),
     )
 
 

@@ -65,7 +65,7 @@ _WORDS: Mapping[str, Rule] = {
     "unify": unify,
     "view": for_each,
 }
-"""The rules by the word of the declarations (codegen/model/rules.py). Views are answered before (views.py)."""
+"""The rules by the word of the declarations (codegen/model/rules.py). Views are answered before (handler.py)."""
 
 _OPERATORS: Mapping[str, Rule] = {
     "assert_values": _assert_values,
@@ -79,13 +79,11 @@ _OPERATORS: Mapping[str, Rule] = {
     "mv": mv,
     "put": put,
     "repeat": repeated,
-    "resize_": _refuse_memory,
     "roll": rolled,
-    "set_": _refuse_memory,
     "take": taken,
     "truth": _truth,
 }
-"""Operators whose batches are a call of another one, or of other arguments than the rule says; or are refused."""
+"""Operators whose batches are a call of another one, or of other arguments than the rule says."""
 
 
 def rule_of(op: Op) -> Rule:
@@ -96,6 +94,8 @@ def rule_of(op: Op) -> Rule:
         return whole if op.family == "lapack" else leading
     if op.rule is not None:
         return _WORDS[op.rule]
+    if op.is_inplace:
+        return _refuse_memory
     if op.dynamic_shape:
         return _refuse_shape
     if op.data_dependent:
