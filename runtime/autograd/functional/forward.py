@@ -9,9 +9,8 @@ from ..._base.pytree import flatten
 from ..._dispatch.levels import levels, within
 from ..._forward.duals import dual_of, is_dual, primal_of, tangent_of
 from ..._forward.level import DualLevel
-from ..._tensor.tensor import Tensor
 from ..forward_ad import check_tangent
-from .functional_call import with_aux
+from .functional_call import check_outputs, with_aux
 
 __all__ = ["Forward"]
 
@@ -49,7 +48,7 @@ class Forward:
                 values, structure = flatten(aux)
                 self.aux = structure.unflatten(map(self._primal, values))
             found, self.structure = flatten(result)
-            self._check(found, name)
+            check_outputs(name, found)
             self.depends = any(is_dual(each, self._level) for each in found)
             self.tangents = list(map(self._tangent, found))
             self.outputs = list(map(self._primal, found))
@@ -62,14 +61,3 @@ class Forward:
     def _tangent(self, value: Any) -> Any:
         tangent = tangent_of(value) if is_dual(value, self._level) else None
         return self._primal(value).detach().new_zeros(value.shape) if tangent is None else tangent
-
-    def _check(self, outputs: Sequence[Any], name: str) -> None:
-        if not outputs or (len(outputs) == 1 and outputs[0] is None):
-            raise RuntimeError(
-                f"{name}: Expected f to be a function that has non-empty output (got output = {list(outputs)})"
-            )
-        for each in outputs:
-            if not isinstance(each, Tensor):
-                raise RuntimeError(
-                    f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(each)}"
-                )

@@ -58,15 +58,7 @@ class Call:
     def outputs(self) -> tuple[list[Tensor], Structure]:
         """The tensors that the function returned; raises RuntimeError for whatever cannot be differentiated."""
         tensors, structure = flatten(self.result)
-        if not tensors or (len(tensors) == 1 and tensors[0] is None):
-            raise RuntimeError(
-                f"{self._name}: Expected f to be a function that has non-empty output (got output = {tensors})"
-            )
-        for tensor in tensors:
-            if not isinstance(tensor, Tensor):
-                raise RuntimeError(
-                    f"{self._name}: expected f(*primals) to return only tensors, got unsupported type {type(tensor)}"
-                )
+        check_outputs(self._name, tensors)
         for tensor in tensors:
             if not (tensor.is_floating_point() or tensor.is_complex()):
                 raise RuntimeError(
@@ -172,6 +164,17 @@ def _variable(value: Any) -> Tensor:
     address = id(variable)
     _variables[address] = weakref.ref(variable, lambda _: _variables.pop(address, None))
     return variable
+
+
+def check_outputs(name: str, outputs: list[Any]) -> None:
+    """Raise RuntimeError unless a function has returned tensors."""
+    if not outputs or (len(outputs) == 1 and outputs[0] is None):
+        raise RuntimeError(f"{name}: Expected f to be a function that has non-empty output (got output = {outputs})")
+    for each in outputs:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(each)}"
+            )
 
 
 def with_aux(result: Any, name: str) -> tuple[Any, Any]:

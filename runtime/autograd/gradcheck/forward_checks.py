@@ -51,8 +51,7 @@ class _Products(AlongSteps):
         steps: Callable[[Tensor, complex], Iterable[Step]],
     ) -> None:
         self._function, self._inputs, self._outputs, self._of = function, inputs, outputs, target
-        self._along_real = self._along(steps(target, 1.0))
-        self._along_imaginary = self._along(steps(target, 1j)) if target.is_complex() else None
+        self._compute(target, steps, 1.0)
 
     def _along(self, steps: Iterable[Step]) -> list[Any]:
         rows = [self._tangents(step) for _, step in steps]

@@ -57,8 +57,12 @@ class AlongSteps:
     of complex inputs, None for real ones.
     """
 
-    _along_real: list[Any]
-    _along_imaginary: list[Any] | None
+    def _compute(self, target: Tensor, steps: Callable[[Tensor, complex], Iterable[Step]], size: float) -> None:
+        self._along_real = self._along(steps(target, size))
+        self._along_imaginary = self._along(steps(target, size * 1j)) if target.is_complex() else None
+
+    def _along(self, steps: Iterable[Step]) -> list[Any]:
+        raise NotImplementedError
 
     def jacobian(self, output: int, imaginary: bool = False) -> Any:
         """A row for each step, of derivatives of the real or the imaginary part of one output."""
@@ -92,8 +96,7 @@ class Differences(AlongSteps):
         eps: float,
     ) -> None:
         self._function, self._inputs, self._outputs, self._of, self._eps = function, inputs, outputs, target, eps
-        self._along_real = self._along(steps(target, eps))
-        self._along_imaginary = self._along(steps(target, eps * 1j)) if target.is_complex() else None
+        self._compute(target, steps, eps)
 
     def _along(self, steps: Iterable[Step]) -> list[Tensor]:
         """Return for each output a matrix with a row for each step; for outputs without derivatives an empty one."""
