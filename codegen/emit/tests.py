@@ -120,8 +120,9 @@ def emit(
 
 def has_suite(operator: Operator, outside: bool = False) -> bool:
     """True if a suite tests the operator. Operators without an equivalent in NumPy are compared with torch alone. The
-    valid indices differ from operator to operator, so tests/tensor/indexing/ calls these; tests/ops/random/ has random
-    numbers, tests/ops/elementwise/test_complex_arithmetic.py complex results."""
+    valid indices differ from operator to operator, so tests/runtime/tensor/indexing/ calls these;
+    tests/runtime/ops/random/ has random numbers, tests/runtime/ops/elementwise/test_complex_arithmetic.py complex
+    results."""
     if outside and _is_random(operator):
         return True
     if "complex_result" in operator.tags or turns_complex(operator):

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def heading(content: str, source: Path | None) -> str:
     digest = hashlib.sha256(f"{version('torch').partition('+')[0]}\n{content}".encode())
     if source is not None:
         helpers = [path for folder in (source.parent, TESTS / "harness") for path in folder.glob("*.py")]
-        for path in [source, *sorted(path for path in helpers if not path.name.startswith("test_"))]:
+        helpers = [path for path in helpers if not path.name.startswith("test_")]
+        for path in [source, *sorted(helpers, key=attrgetter("name"))]:
             digest.update(path.read_bytes())
     return f'{{"digest": "{digest.hexdigest()}",'
 

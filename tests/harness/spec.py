@@ -22,7 +22,7 @@ class Spec:
     name: str
     dtypes: tuple[str, ...]
     complex_dtypes: tuple[str, ...] = ()
-    """Accepted besides; tests/ops/elementwise/test_complex_arithmetic.py compares what comes of them."""
+    """Accepted besides; tests/runtime/ops/elementwise/test_complex_arithmetic.py compares what comes of them."""
     inputs: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     """Inputs in whose place a number may be, as they take part in promotion."""

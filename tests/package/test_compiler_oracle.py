@@ -7,7 +7,7 @@ from typing import Any
 
 import opweave
 import pytest
-from nn.programs import check, programs
+from harness.programs import check, programs
 from opweave import nn
 
 SETUP = """

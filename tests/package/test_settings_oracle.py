@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import opweave
 import pytest
-from nn.programs import check, programs
+from harness.programs import check, programs
 
 PROGRAMS = programs("""
 def state():

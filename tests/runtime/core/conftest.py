@@ -1,0 +1,140 @@
+"""Builds the core without operators into a shared object, and the C stress program; both in a temporary directory.
+
+Reads runtime/core and tests/runtime/core/native. `core` gives the functions of api.h through cffi, as the package
+itself has them, but with stubs for operators, casts and copies.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cffi import FFI
+
+from codegen.dtypes import DTYPES
+from codegen.emit.dtypes import emit_header
+
+ROOT = Path(__file__).resolve().parents[3]
+CORE = ROOT / "runtime" / "core"
+CORE_INCLUDES = [f"-I{folder}" for folder in (CORE, CORE / "abi", CORE / "kernel")]
+NATIVE = Path(__file__).resolve().parent / "native"
+
+POOLS = ["segments", "small_pool", "large_pool", "allocator"]
+STATE = ["errors", "thread", "environment", "statistics", *POOLS, "thread_pool"]
+TENSORS = [
+    "sizes", "devices", "device_memory", "pinned_memory", "storage", "left_storages", "new_memory", "tensor", "overlap",
+    "channels_last",
+]  # fmt: skip
+PYTHON = ["level", "registry", "shape_cache", "gil", "api_tensor", "api_state"]
+
+_INDICES = {name: index for index, name in enumerate(DTYPES)}
+F32, F64, I64, BOOL, U8 = (_INDICES[name] for name in ("float32", "float64", "int64", "bool", "uint8"))
+
+
+@cache
+def generated_headers() -> Path:
+    """A folder with the generated header that the files under test include."""
+    folder = Path(tempfile.mkdtemp(prefix="opweave-headers-"))
+    atexit.register(shutil.rmtree, folder)
+    (folder / "ow_dtypes.h").write_text(emit_header())
+    (folder / "ow_core_dtypes.h").write_text(emit_header(core=True))
+    return folder
+
+
+def flags() -> list[str]:
+    include = [*CORE_INCLUDES, f"-I{generated_headers()}", f"-I{sysconfig.get_paths()['include']}"]
+    return ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-DOW_NLEVELS=3", "-pthread", *include]
+
+
+def sources(names: list[str]) -> list[str]:
+    return [str(*CORE.rglob(f"{name}.c")) for name in names]
+
+
+def compile_c(*arguments: str) -> None:
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler) is None:
+        pytest.skip("needs a C compiler")
+    done = subprocess.run([compiler, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def core_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("core") / "libcore.so"
+    files = sources(STATE + TENSORS + PYTHON)
+    # -Bsymbolic: short names such as `size` must not bind to whatever the interpreter's process exports
+    compile_c(
+        "-O2", "-shared", "-fPIC", "-Wl,-Bsymbolic", *flags(), *files, str(NATIVE / "stubs.c"), "-ldl", "-o", str(path)
+    )
+    return path
+
+
+@dataclass
+class Core:
+    ffi: FFI
+    lib: Any
+
+    def list(self, values: list[int] | tuple[int, ...]) -> Any:
+        return self.ffi.new("int64_t[]", list(values) or [0])
+
+    def empty(self, sizes: list[int], strides: list[int] | None = None, dtype: int = F32) -> float:
+        steps = self.ffi.NULL if strides is None else self.list(strides)
+        return float(self.lib.empty_strided(self.list(sizes), steps, len(sizes), dtype))
+
+    def view(self, t: float, sizes: list[int], strides: list[int], offset: int = 0, dtype: int = -1) -> float:
+        return float(self.lib.as_strided(t, self.list(sizes), self.list(strides), len(sizes), offset, dtype))
+
+    def error(self) -> tuple[int, str]:
+        text = self.ffi.new("char[]", 1200)
+        kind = self.lib.error_take(text, 1200)
+        return kind, self.ffi.string(text).decode()
+
+    def sizes(self, t: float) -> list[int]:
+        out = self.ffi.new("int64_t[64]")
+        self.lib.sizes(t, out)
+        return list(out[0 : self.lib.ndim(t)])
+
+    def strides(self, t: float) -> list[int]:
+        out = self.ffi.new("int64_t[64]")
+        self.lib.strides(t, out)
+        return list(out[0 : self.lib.ndim(t)])
+
+    def bytes(self, t: float, n: int) -> Any:
+        return self.ffi.buffer(self.ffi.cast("char *", self.lib.data_ptr(t)), n)
+
+
+def load_core(path: str | Path) -> Core:
+    ffi = FFI()
+    declarations = (CORE / "abi" / "api.h").read_text()
+    ffi.cdef("\n".join(line for line in declarations.splitlines() if not line.startswith("#")))
+    return Core(ffi, ffi.dlopen(str(path)))
+
+
+@pytest.fixture(scope="session")
+def core(core_library: Path) -> Core:
+    return load_core(core_library)
+
+
+@pytest.fixture(scope="session")
+def build_stress(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function that compiles stress.c with the given flags (once) and gives the program's path."""
+    built: dict[str, Path] = {}
+
+    def build(options: str) -> Path:
+        if options not in built:
+            path = tmp_path_factory.mktemp("stress") / "stress"
+            compile_c(*options.split(), *flags(), str(NATIVE / "stress.c"), *sources(STATE + TENSORS), "-o", str(path))
+            built[options] = path
+        return built[options]
+
+    return build
