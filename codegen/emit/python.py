@@ -152,6 +152,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     refused = sum(1 << dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes)
     choices = {name: dict(options) for name, options in operator.choices.items()}
     dunder = variants.python_operator(operator)
+    yield "path", repr(variants.path(operator)) if variants.path(operator) else None
     yield "overload", repr(operator.schema.name.overload) if operator.schema.name.overload else None
     yield "overloads", _tuple(overload_names(operator)) if not operator.internal else None
     yield "out", repr(_out(operator)) if variants.has_out(operator) else None

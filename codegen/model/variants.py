@@ -126,6 +126,12 @@ def own_name(operator: Declaration) -> str:
     return operator.name.removeprefix(prefix)
 
 
+def path(operator: Declaration) -> str | None:
+    """Return where users find a function of torch.nn, `nn.functional.softmax`. None for others: the names of torch's
+    functions of other submodules have a prefix, as those of entries do."""
+    return f"{operator.module}.{own_name(operator)}" if operator.module == "nn.functional" else None
+
+
 def inplace_function_names(operator: Declaration) -> tuple[str, ...]:
     """Names of in-place functions: `abs_(x)` for `x.abs_()`."""
     return tuple(f"{name}_" for name in function_names(operator)) if has_inplace(operator) else ()

@@ -86,7 +86,8 @@ def bound(function: Any, args: tuple[Any, ...], out: Any) -> Any:
 
 def public_name(function: Any) -> str:
     """The name under which users find a function or method."""
-    return f"opweave.{'Tensor.' if function.form == _IN_PLACE else ''}{function.__name__}"
+    module = function.op.module.removesuffix("._operators")
+    return f"{module}.{'Tensor.' if function.form == _IN_PLACE else ''}{function.__name__}"
 
 
 def _declined(function: Any, args: tuple[Any, ...], out: Any) -> str:
@@ -295,11 +296,11 @@ def describe(function: Any, what: str) -> Any:
     """`__doc__`, `__module__` or `__signature__` of a function."""
     op: Op = function.op
     if what == "module":
-        return f"{op.package}._operators" if op.schema is None else f"opweave.ops.{op.namespace}"
+        return op.module if op.schema is None else f"opweave.ops.{op.namespace}"
     if what == "signature":
         return _signature(function)
-    if function.__name__ != op.name and not function.__name__.startswith("__"):
-        return f"In-place version of `{op.name}`."
+    if function.__name__ != op.called and not function.__name__.startswith("__"):
+        return f"In-place version of `{op.called}`."
     return None if op.schema is not None else import_module(f"{op.package}._docstrings").DOCSTRINGS.get(op.name)
 
 

@@ -43,7 +43,7 @@ def _convert(op: Op, name: str, position: int, types: str, value: Any) -> Any:
     if types in _UNCHECKED or (value is None and types.endswith("?")):
         return value
     if types == "dtype?":
-        return dtype_class.resolve(value, op.name)
+        return dtype_class.resolve(value, op.called)
     kinds = types.rstrip("?").split("|")
     if value is None and kinds[0].endswith("]") and op.defaults[op.names.index(name)] == ():
         return ()  # None stands for a list that is empty by default
@@ -69,7 +69,7 @@ def _refusal(op: Op, name: str, position: int, kind: str, value: Any) -> str:
 
 
 def _argument(op: Op, name: str, position: int) -> str:
-    called = f"{op.name.removeprefix('nn_')}(): argument '{name.rstrip('_')}'"
+    called = f"{op.called}(): argument '{name.rstrip('_')}'"
     return called + (f" (position {position})" if position else "")
 
 
@@ -175,7 +175,7 @@ def _read(op: Op, name: str, position: int, kind: str, value: Any) -> Any:
     if not isinstance(value, (list, tuple)):
         return READERS[element](value) if size else WRONG
     if element == "int":
-        return integers(op.name, name, value, position)
+        return integers(op.called, name, value, position)
     kind, gaps = element.removesuffix("?"), element.endswith("?")
     found = [None if gaps and each is None else _read(op, name, position, kind, each) for each in value]
     return WRONG if any(each is WRONG for each in found) else found

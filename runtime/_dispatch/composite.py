@@ -59,7 +59,7 @@ def _check_dtype(op: Op, values: Sequence[Any]) -> None:
     refusal = op.complex_refusal if dtype.is_complex else op.refusal
     if refusal is not None and dtype.promotes:
         raise RuntimeError(refusal.replace("{dtype}", dtype.scalar_name))
-    raise NotImplementedError(f'"{op.name}" not implemented for {dtype.scalar_name!r}')
+    raise NotImplementedError(f'"{op.called}" not implemented for {dtype.scalar_name!r}')
 
 
 def _check_in_range(op: Op, values: Sequence[Any]) -> None:

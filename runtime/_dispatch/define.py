@@ -95,10 +95,10 @@ class Operators:
                 takes_out, op.refused, differentiable, op.body, fast, op.results, op.words,
             )  # fmt: skip
 
-        by_name = {name: made("in_place" if op.is_inplace else "function", name)}
+        by_name = {name: made("in_place" if op.is_inplace else "function", op.called)}
         if inplace:
-            by_name[f"{name}_"] = made("in_place", f"{name}_", op.target)
-        as_method = {name: made("function", name, op.target)} if op.target else {}
+            by_name[f"{name}_"] = made("in_place", f"{op.called}_", op.target)
+        as_method = {name: made("function", op.called, op.target)} if op.target else {}
         op.function = by_name[name]
         if index >= 0:
             OPERATORS[index] = op

@@ -72,10 +72,10 @@ class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "autocast", "body", "bounds", "choices", "complex_refusal", "data_dependent", "decomposes",
+        "alone", "autocast", "body", "bounds", "called", "choices", "complex_refusal", "data_dependent", "decomposes",
         "default_dtype", "defaults", "derivative", "dynamic_shape", "family", "first", "function", "getter",
-        "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "name",
-        "names", "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
+        "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "module",
+        "name", "names", "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
         "positional", "promotes", "random", "refusal", "refused", "results", "rule", "schema", "separate",
         "shared", "single", "sums_rows", "target", "types", "view", "words",
     )  # fmt: skip
@@ -92,6 +92,7 @@ class Op:
         positional: int,
         *,
         package: str,
+        path: str | None = None,
         overload: str = "",
         overloads: tuple[str, ...] = (),
         schema: str | None = None,
@@ -129,6 +130,11 @@ class Op:
         self.index = index
         """The number in the core; -1: it is a composite."""
         self.name = name
+        below, _, called = (path or name).rpartition(".")
+        self.called: str = called
+        """The name of the function, in messages too: that of the operator without the prefix of a submodule."""
+        self.module = f"{package}.{below or '_operators'}"
+        """The module in which that is found."""
         self.overload = overload
         """The name of its schema among those that operators of the same name have in torch."""
         self.overloads = overloads

@@ -25,7 +25,7 @@ class OpOverload:
         self._is_out = is_out
         self.op = op
         self.namespace = op.namespace
-        self._opname: str = function.__name__
+        self._opname: str = operator_name(function)
         self._overloadname: str = "out" if is_out else op.overload or "default"
         self.__name__ = f"{self._opname}.{self._overloadname}"
         self.__qualname__ = self.__name__
@@ -146,7 +146,7 @@ class Namespace:
         if not functions:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         first = next(iter(functions.values()))
-        return _packet(self.name, first.__name__, tuple(functions.items()))
+        return _packet(self.name, operator_name(first), tuple(functions.items()))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *namespaces.get(self.name, ())]
@@ -184,6 +184,13 @@ def overload(function: Any, is_out: bool) -> OpOverload:
 def of_call(op: Op, mode: int, out: Any) -> OpOverload:
     """The overload that a call of the dispatcher is one of."""
     return overload(function_of(op, mode), out is not None)
+
+
+def operator_name(function: Any) -> str:
+    """Return the name of the operator that a function calls, with `_` in place: that of the function and the prefix of
+    a submodule."""
+    op: Op = function.op
+    return op.name if function is op.function else f"{op.name}_"
 
 
 def function_of(op: Op, mode: int) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 
 import opweave
 import pytest
 from opweave import nn
 from opweave.nn import functional
+from opweave.overrides import resolve_name
 
 
 def test_other_implementations_of_attention() -> None:
@@ -34,6 +36,15 @@ def test_one_device() -> None:
     for call in (parallel.replicate, parallel.scatter, parallel.gather, parallel.DistributedDataParallel):
         with pytest.raises(RuntimeError, match=r"one device, the CPU of one process: (use|call)"):
             call(layer, [0])
+
+
+def test_functions_are_called_as_in_torch() -> None:
+    """Operators of the package have the same names, which tell them apart from those of `nn.functional`."""
+    assert pickle.loads(pickle.dumps(functional.softmax)) is functional.softmax
+    assert resolve_name(functional.softmax) == "opweave.nn.functional.softmax"
+    assert opweave.ops.aten.nn_softmax.default.name() == "aten::nn_softmax"
+    with pytest.raises(TypeError, match=r"^softmax\(\) missing 1 required"):
+        functional.softmax()
 
 
 def test_numbers_of_eight_bits() -> None:
