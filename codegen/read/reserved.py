@@ -1,8 +1,8 @@
 """Names that an operator or an argument cannot have, because they have another meaning in expressions or in Python.
 
 Generated text keeps declared names apart from its own: in C declared names begin with `v_` (expr/kernel_text.py), in
-Python all other names begin with `_`. So an argument may have the name of a keyword, function or macro of C, and of a
-variable of a template.
+Python all other names begin with `_`, of which the body of a composite has none. So an argument may have the name of a
+keyword, function or macro of C, and of a variable of a template.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def argument_reason(name: str, family: Family) -> str | None:
     """Return why an argument, or a variable of a `let`, cannot have this name, or None if it can."""
     if keyword.iskeyword(name):
         return "is a Python keyword"
-    if name.startswith("_"):
+    if name.startswith("_") and family is not Family.COMPOSITE:
         return "starts with '_', as names of generated code do"
     if family is not Family.COMPOSITE and is_reserved(name):
         return "is a constant of expressions"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from .assertions import *  # noqa: F403
+from .channels import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .complex_views import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .covariance import *  # noqa: F403
 from .drawing import *  # noqa: F403
+from .drawn_windows import *  # noqa: F403
 from .dtype_views import *  # noqa: F403
 from .einsum.execute import *  # noqa: F403
 from .fft.arguments import *  # noqa: F403
@@ -40,5 +42,6 @@ from .sorting import *  # noqa: F403
 from .splitting import *  # noqa: F403
 from .stages import *  # noqa: F403
 from .unique import *  # noqa: F403
+from .unpooling import *  # noqa: F403
 from .values import *  # noqa: F403
 from .windows import *  # noqa: F403

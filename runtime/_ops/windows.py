@@ -19,6 +19,7 @@ __all__ = [
     "max_arguments",
     "mean_arguments",
     "mean_of_equal_parts",
+    "norms_of_windows",
     "parts_arguments",
     "quotients",
     "window_arguments",
@@ -150,6 +151,13 @@ def quotients(sums: Any, divisors: Any, input: Any) -> Any:
         return sums
     rounding_mode = None if sums.is_floating_point() else "trunc"
     return sums.div(divisors, rounding_mode=rounding_mode).to(input.dtype)
+
+
+def norms_of_windows(means: Any, norm_type: float, kernel_size: Any, dims: int) -> Any:
+    """The roots of sums over windows, whose means are given. Sums may be negative for odd norms; torch's root is of
+    their magnitude then."""
+    count = kernel_size**dims if isinstance(kernel_size, int) else prod(kernel_size)
+    return (means.sign() * means.abs().relu() * count).pow(1.0 / norm_type)
 
 
 def _counts(

@@ -10,7 +10,6 @@ from ..._nn_functional import __all__ as __all__
 from . import (
     activation,
     attention,
-    choices,
     class_losses,
     dropout_family,
     heads,
@@ -18,7 +17,6 @@ from . import (
     linear_losses,
     losses,
     normalization,
-    pooling,
     products,
     rearranging,
     sampling,
@@ -26,7 +24,6 @@ from . import (
 )
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
-from .choices import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
@@ -34,7 +31,6 @@ from .interpolation import *  # noqa: F403
 from .linear_losses import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
-from .pooling import *  # noqa: F403
 from .products import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .sampling import *  # noqa: F403
@@ -43,7 +39,6 @@ from .to_arguments import _parse_to as _parse_to
 
 __all__ += activation.__all__
 __all__ += attention.__all__
-__all__ += choices.__all__
 __all__ += class_losses.__all__
 __all__ += dropout_family.__all__
 __all__ += heads.__all__
@@ -51,7 +46,6 @@ __all__ += interpolation.__all__
 __all__ += linear_losses.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
-__all__ += pooling.__all__
 __all__ += products.__all__
 __all__ += rearranging.__all__
 __all__ += sampling.__all__
