@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .alignments import *  # noqa: F403
 from .assertions import *  # noqa: F403
 from .channels import *  # noqa: F403
 from .class_losses import *  # noqa: F403

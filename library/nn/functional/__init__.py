@@ -10,7 +10,6 @@ from ..._nn_functional import __all__ as __all__
 from . import (
     activation,
     attention,
-    class_losses,
     dropout_family,
     heads,
     interpolation,
@@ -24,7 +23,6 @@ from . import (
 )
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
-from .class_losses import *  # noqa: F403
 from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .interpolation import *  # noqa: F403
@@ -39,7 +37,6 @@ from .to_arguments import _parse_to as _parse_to
 
 __all__ += activation.__all__
 __all__ += attention.__all__
-__all__ += class_losses.__all__
 __all__ += dropout_family.__all__
 __all__ += heads.__all__
 __all__ += interpolation.__all__
