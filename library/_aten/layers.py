@@ -101,37 +101,6 @@ def convolution(
     return function(input, weight, bias, stride, padding, dilation, groups)
 
 
-def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """`nn.functional.affine_grid` without a default."""
-    return functional.affine_grid(theta, size, align_corners)
-
-
-def grid_sampler_2d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """`opweave.grid_sampler` of images: shape (N, C, P, Q) for input (N, C, H, W), grid (N, P, Q, 2).
-
-    Raises RuntimeError for other shapes.
-    """
-    return _sampled("grid_sampler_2d", 4, input, grid, interpolation_mode, padding_mode, align_corners)
-
-
-def grid_sampler_3d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """`opweave.grid_sampler` of volumes: shape (N, C, P, Q, R) for input (N, C, D, H, W), grid (N, P, Q, R, 3).
-
-    Raises RuntimeError for other shapes.
-    """
-    return _sampled("grid_sampler_3d", 5, input, grid, interpolation_mode, padding_mode, align_corners)
-
-
-def _sampled(function: str, ndim: int, input: Any, grid: Any, *settings: Any) -> Any:
-    if input.ndim != ndim:
-        raise RuntimeError(f"{function}(): expected {ndim}D input, but got input with sizes {list(input.shape)}")
-    return ops.grid_sampler(input, grid, *settings)
-
-
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norm over all dimensions but `dim`, which keep the size 1; for -1 that of all elements, without dimensions.
 

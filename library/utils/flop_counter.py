@@ -98,7 +98,13 @@ def _convolution(window: slice) -> tuple[Callable[..., int], Callable[..., int],
     return forward, by_input, by_weight
 
 
+def _attention(query: _Shape, key: _Shape, value: _Shape, *rest: Any, out_shape: _Shape, **options: Any) -> int:
+    """Return the operations of the products of queries with keys, and of weights with values."""
+    return 2 * math.prod(query) * key[1] + 2 * math.prod(out_shape) * key[1]
+
+
 _aten = namespace("aten")
+register_flop_formula(_aten.blockwise_attention)(_attention)
 register_flop_formula([_aten.mm, _aten.bmm, _aten.matmul])(_product)
 register_flop_formula([_aten.addmm, _aten.baddbmm])(_product_and_sum)
 for _name, _window in {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .alignments import *  # noqa: F403
 from .assertions import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .channels import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .complex_views import *  # noqa: F403
@@ -18,6 +19,7 @@ from .fft.kernels import *  # noqa: F403
 from .fft.stft import *  # noqa: F403
 from .fft.windows import *  # noqa: F403
 from .histograms import *  # noqa: F403
+from .interpolation import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .linalg.checks import *  # noqa: F403
 from .linalg.factorizations import *  # noqa: F403

@@ -20,7 +20,7 @@ def drawn_windows(
         output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios, strict=True)]
     if samples is None:
         batch = 1 if input.ndim == dims + 1 else input.shape[0]
-        samples = ops.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
+        samples = ops.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype)
     refused = f"{name}: {{what}} must either be a single Int or tuple of Ints"
     kernel = per_dimension("kernel_size", kernel_size, dims, refused)
     return kernel, per_dimension("output_size", output_size, dims, refused), samples
@@ -84,7 +84,7 @@ def _starts(sample: Any, extent: int, kernel: int, count: int) -> Any:
     if count <= 1:
         return sample.new_full((*sample.shape, count), extent - kernel).long()
     step = sample.new_tensor(extent - kernel) / sample.new_tensor(count - 1)
-    places = ops.arange(count - 1, dtype=sample.dtype, device=sample.device)
+    places = ops.arange(count - 1, dtype=sample.dtype)
     first = ((places + sample.unsqueeze(-1)) * step).long() - (sample * step).long().unsqueeze(-1)
     last = ops.full_like(first[..., :1], extent - kernel)
     return ops.cat([first, last], -1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from .._dispatch.ops import ops
 from .values import wide
 
-__all__ = ["check_samples", "sample_arguments"]
+__all__ = ["check_samples", "places_of_elements", "sample_arguments"]
 
 
 def sample_arguments(input: Any, grid: Any) -> tuple[Any, list[Any], list[int]]:
@@ -48,3 +50,17 @@ def check_samples(input: Any, grid: Any, mode: int, padding: int) -> None:
     if not input.is_floating_point():
         name = input.dtype.scalar_name
         raise NotImplementedError(f"\"grid_sampler_{dims}d_cpu_kernel_impl\" not implemented for '{name}'")
+
+
+def places_of_elements(like: Any, sizes: Sequence[int], align_corners: bool | None) -> Any:
+    """Return the places of elements as numbers from -1 to 1, with the column first, and a one behind each."""
+    base = like.new_ones((*sizes, len(sizes) + 1))
+    for dim, steps in enumerate(sizes):
+        if steps > 1:
+            along = ops.linspace(-1, 1, steps, dtype=like.dtype)
+            line = along if align_corners else along * ((steps - 1) / steps)
+        else:
+            line = like.new_zeros(steps)
+        behind = len(sizes) - 1 - dim
+        base[..., behind] = line.reshape(-1, *(1,) * behind)
+    return base

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._base.keys import KEY_BITS
@@ -25,25 +24,6 @@ def as_quantized(same: Any, tensor: Any) -> Any:
 
         with_quantizer(same, own_quantizer(tensor))
     return same
-
-
-def averaged(tensor: Any, run: Callable[[Any], Any]) -> Any:
-    """Return the result of a function that averages or resamples a quantized tensor, with the same scale and zero
-    point."""
-    from .._representations.quantized.tensors import distances, with_distances
-
-    tensor.q_scale()  # raises the error of tensors with several
-    return with_distances(run(distances(tensor)), tensor)
-
-
-def with_integers(tensor: Any, run: Callable[[Any], Any]) -> Any:
-    """Return the result of a function for the integers of a quantized tensor, as float32, with the same scale and zero
-    point, from which the results are rounded distances."""
-    from .._base.dtypes import EXPORTS
-    from .._representations.quantized.tensors import memory_of, with_distances
-
-    zero_point = tensor.q_zero_point()  # raises the error of tensors with several
-    return with_distances(run(memory_of(tensor).to(EXPORTS["float32"])) - zero_point, tensor)
 
 
 class QuantizedMethods:

@@ -9,41 +9,32 @@ from ..._nn_functional import *  # noqa: F403 (the generated module has __all__)
 from ..._nn_functional import __all__ as __all__
 from . import (
     activation,
-    attention,
     dropout_family,
     heads,
-    interpolation,
     linear_losses,
     losses,
     normalization,
     products,
-    rearranging,
-    sampling,
     tables,
+    upsampling,
 )
 from .activation import *  # noqa: F403
-from .attention import *  # noqa: F403
 from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
-from .interpolation import *  # noqa: F403
 from .linear_losses import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .products import *  # noqa: F403
-from .rearranging import *  # noqa: F403
-from .sampling import *  # noqa: F403
 from .tables import *  # noqa: F403
 from .to_arguments import _parse_to as _parse_to
+from .upsampling import *  # noqa: F403
 
 __all__ += activation.__all__
-__all__ += attention.__all__
 __all__ += dropout_family.__all__
 __all__ += heads.__all__
-__all__ += interpolation.__all__
 __all__ += linear_losses.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
 __all__ += products.__all__
-__all__ += rearranging.__all__
-__all__ += sampling.__all__
 __all__ += tables.__all__
+__all__ += upsampling.__all__

@@ -7,7 +7,6 @@ from typing import Any
 from ... import _operators as ops
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
-from .attention import scaled_dot_product_attention
 from .dropout_family import dropout
 
 __all__ = ["multi_head_attention_forward"]
@@ -196,7 +195,7 @@ def multi_head_attention_forward(
         if attn_mask is not None:
             by_heads = (batch, num_heads, attn_mask.size(1), source)
             attn_mask = attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.view(by_heads)
-        heads = scaled_dot_product_attention(shaped[0], shaped[1], shaped[2], attn_mask, probability, causal).view(
+        heads = ops.scaled_dot_product_attention(shaped[0], shaped[1], shaped[2], attn_mask, probability, causal).view(
             batch * num_heads, target, head
         )
     joined = heads.transpose(0, 1).reshape(target * batch, size)

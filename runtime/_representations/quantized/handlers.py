@@ -19,6 +19,7 @@ from ..._dispatch.dispatcher import redispatch, register
 from ..._dispatch.infer import infer
 from ..._dispatch.op import INPLACE, NEW, Op
 from ..._dispatch.ops import ops
+from ..._ops.interpolation import check_interpolated_sizes, resampled_by_products
 from .quantizer import PerChannel, PerTensor, Quantizer, quantized
 from .rules import AVERAGES, KEPT, MOVED, bounded
 from .tensors import (
@@ -290,6 +291,17 @@ def _equal(op: Op, args: Sequence[Any], out: Any, mode: int) -> bool:
     return bool(ops.equal(memory_of(tensor), memory_of(other)))
 
 
+def _resampled(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    tensor, sizes, scales, word, align, antialias = args
+    if word != "bilinear" or antialias:
+        return _averages(op, args, tensor)
+    quantizer: Any = own_quantizer(tensor)
+    _check_one_scale(op, quantizer)
+    check_interpolated_sizes(tensor, sizes)
+    integers = resampled_by_products(memory_of(tensor).to(_FLOAT32), sizes, scales, align)
+    return with_distances(integers - quantizer.zero_point, tensor)
+
+
 def _is_signed(op: Op, args: Sequence[Any], out: Any, mode: int) -> bool:
     return bool(args[0].dtype.is_signed)  # which raises the error
 
@@ -310,6 +322,7 @@ for _name, _handler in {
     "fill_": _fill,
     "resize_": _resize,
     "item": _item,
+    "resampled": _resampled,
     "equal": _equal,
     "is_signed": _is_signed,
     "isclose": _close,
