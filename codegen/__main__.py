@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(rules_table.text(operators, derivatives.linear(operators)), end="")
         return 0
     recorded = sessions.read(options.yaml.parent / "docs" / "examples.txt")
-    exported = exports.read(options.yaml.parent / "runtime")
+    exported = exports.read([options.yaml.parent / folder for folder in ("runtime", "library")])
     files = emit.outputs(operators, options.yaml.name, recorded, exported, cache)
     if options.check:
         stale = generate.stale(files, options.output)

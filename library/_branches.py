@@ -10,6 +10,8 @@ from ._base.tensor_class import Tensor
 from ._dispatch.ops import ops
 from ._tensor.construct import tensor
 
+_PACKAGE_NAMES = ["cond", "while_loop"]
+
 _Result = TypeVar("_Result")
 
 

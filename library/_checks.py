@@ -8,6 +8,20 @@ from typing import Any
 from ._base.tensor_class import Tensor
 from ._dispatch.ops import ops
 
+_PACKAGE_NAMES = [
+    "_assert",
+    "_assert_async",
+    "_check",
+    "_check_index",
+    "_check_is_size",
+    "_check_not_implemented",
+    "_check_tensor_all",
+    "_check_tensor_all_with",
+    "_check_type",
+    "_check_value",
+    "_check_with",
+]
+
 _Message = Callable[[], Any] | None
 
 

@@ -7,6 +7,8 @@ from types import ModuleType
 
 from ._base.devices import device as _device
 
+_PACKAGE_NAMES = ["get_device_module"]
+
 _MODULES = ("cpu", "cuda", "mps", "xpu")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ._base.module_names import submodule
-from ._base.refusals import refused_class
+from ._names.module_names import submodule
+from ._names.refusals import refused_class
 from .compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
 
 __all__ = [

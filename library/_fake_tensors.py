@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base.refusals import refused_class
+from ._names.refusals import refused_class
 
 _META = "there are no such tensors. Compute shapes with tensors on the device 'meta'"
 FakeTensor, FakeTensorMode = (refused_class(__name__, name, _META) for name in ("FakeTensor", "FakeTensorMode"))

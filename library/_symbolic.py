@@ -5,7 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any, TypeVar
 
-from ._base.refusals import refused_class
+from ._names.refusals import refused_class
+
+_PACKAGE_NAMES = [
+    "SymBool",
+    "SymFloat",
+    "SymInt",
+    "sym_float",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "sym_sum",
+]
 
 _KNOWN = "sizes are numbers of Python"
 SymInt, SymFloat, SymBool = (refused_class(__name__, name, _KNOWN) for name in ("SymInt", "SymFloat", "SymBool"))

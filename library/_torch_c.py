@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ._base.module_names import submodule
+from ._names.module_names import submodule
 
 __path__: list[str] = []  # so that it has the submodules that module_names.py knows
 _PACKAGE = __name__.partition(".")[0]

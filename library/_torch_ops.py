@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from . import ops
-from ._base.refusals import refused_class
 from ._dispatch.overloads import Namespace as _OpNamespace
 from ._dispatch.overloads import OpOverload, OpOverloadPacket
+from ._names.refusals import refused_class
 
 __all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "_OpNamespace", "ops"]
 

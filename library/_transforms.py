@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ._base.pytree import flatten as tree_flatten
-from ._base.refusals import refused_function
 from ._base.tensor_class import Tensor
 from ._batching.vmap import vmap
 from ._dispatch.levels import level_of, levels
 from ._dispatch.samples import BatchLevel, batch_of
+from ._names.refusals import refused_function
 from .utils._pytree import _broadcast_to_and_flatten, tree_unflatten
 
 __all__ = ["Tensor", "_broadcast_to_and_flatten", "tree_flatten", "tree_unflatten", "vmap"]

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 __all__ = ["VERSION", "as_torch"]
+_PACKAGE_NAMES = ["as_torch"]
 
 VERSION = "2.13.0+opweave"
 _NAME = "torch"

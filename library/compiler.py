@@ -21,6 +21,7 @@ __all__ = [
     "list_backends",
     "reset",
 ]
+_PACKAGE_NAMES = ["compile"]
 
 _Called = TypeVar("_Called", bound=Callable[..., Any])
 _Value = TypeVar("_Value")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Future", "collect_all", "wait_all"]
+_PACKAGE_NAMES = ["Future"]
 
 _T = TypeVar("_T")
 _S = TypeVar("_S")

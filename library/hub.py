@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlparse as urlparse  # which libraries take from here, as the expression below
 
-from ._base.refusals import refused_function
+from ._names.refusals import refused_function
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 

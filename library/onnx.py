@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._base.module_names import submodule
-from ._base.refusals import refused_class, refused_function
+from ._names.module_names import submodule
+from ._names.refusals import refused_class, refused_function
 
 __all__ = [
     "ONNXProgram",

@@ -24,6 +24,7 @@ from . import (
     submodules,
     tests,
 )
+from .text import render
 
 
 def outputs(
@@ -49,6 +50,7 @@ def outputs(
             operators, source, "_docstrings.py", examples=examples, cache=cache
         ),
         "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py", cache=cache),
+        "python/_exports.py": render("exports.py.j2", "the modules of the package", "_exports.py", exports=exports),
         "python/__init__.pyi": stubs.emit_package(operators, source, exports),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
         "tests/test_operators.py": tests.emit(operators, source, "test_operators.py", cache),

@@ -66,14 +66,18 @@ def emit_package(operators: Sequence[Operator], source: str, exports: Exports) -
     exported += _exported(operators)
     types = [f"{dtype.scalar_name}Tensor" for dtype in DTYPES.values() if dtype.method and not dtype.is_complex]
     storages = [f"{dtype.scalar_name}Storage" for dtype in DTYPES.values()]
-    by_hand = [name for group in exports.names.values() for name in group]
+    by_module = exports.by_module()
+    by_hand = [name for group in by_module.values() for name in group]
+    submodules = [name for name in exports.submodules if not name.startswith("_")]
     return render(
         "package.pyi.j2",
         source,
         "__init__.pyi",
         dtypes=names,
-        exports=exports,
-        written=sorted([*by_hand, *exports.constants, *exports.submodules, *types, *storages]),
+        by_module=by_module,
+        submodules=submodules,
+        constants=exports.constants,
+        written=sorted([*by_hand, *exports.constants, *submodules, *types, *storages]),
         exported=exported,
         types=types,
         storages=storages,

@@ -1,14 +1,13 @@
-"""Reads the names that the package exports beside the operators, from the text of its `__init__.py`.
+"""Reads the names that the package exports beside the operators, from the text of its modules.
 
-Nothing is imported: the package is not built yet when its stub is written. Read are the imports at the top, what
-`import *` takes from modules with an `__all__`, and the names that are loaded when first asked for (`_LAZY_NAMES`,
-`_LAZY_MODULES`).
+Nothing is imported: the package is not built yet. Read are the imports at the top of `__init__.py`, the lists
+`_PACKAGE_NAMES` by which modules say which of their names are the package's as well, and the names of files.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,67 +15,84 @@ __all__ = ["NONE", "Exports", "read"]
 
 _GENERATED = "_operators"
 """The module whose names are not written by hand."""
+_LIST = "_PACKAGE_NAMES"
 
 
 @dataclass(frozen=True)
 class Exports:
     """The names that a package exports."""
 
-    names: dict[str, list[str]] = field(default_factory=dict)
-    """The exported names by module, which is relative to the package if it begins with a dot."""
+    imported: dict[str, list[str]] = field(default_factory=dict)
+    """The names that `__init__.py` imports, by module, which is relative to the package if it begins with a dot."""
+    named: dict[str, str] = field(default_factory=dict)
+    """The module of each name that is imported when first asked for."""
     constants: tuple[str, ...] = ()
     """Names that `__init__.py` itself sets to None."""
     submodules: tuple[str, ...] = ()
+    """Modules that are imported when first asked for."""
+
+    def by_module(self) -> dict[str, list[str]]:
+        """Return the names, those with an underscore left out, by module."""
+        names = {module: list(found) for module, found in self.imported.items()}
+        for name, module in self.named.items():
+            if not name.startswith("_"):
+                names.setdefault(f".{module}", []).append(name)
+        return names
 
 
 NONE = Exports()
 
 
-def read(folder: Path) -> Exports:
-    """Return the exports of the package in this folder; no exports where there is no package."""
-    if not (folder / "__init__.py").is_file():
+def read(folders: Sequence[Path]) -> Exports:
+    """Return the exports of the package whose modules are in these folders, the first of which has its `__init__.py`.
+
+    There are none where there is no package.
+    """
+    if not (folders[0] / "__init__.py").is_file():
         return NONE
-    body = _body(folder / "__init__.py")
-    names: dict[str, list[str]] = {}
-    for module, name in (*_imported(body, folder), *_lazy(body)):
+    body = _body(folders[0] / "__init__.py")
+    imported: dict[str, list[str]] = {}
+    for module, name in _imported(body):
         if not name.startswith("_"):
-            names.setdefault(module, []).append(name)
+            imported.setdefault(module, []).append(name)
+    named = dict(sorted(pair for folder in folders for pair in _named(folder)))
     constants = [name for name, value in _assigned(body) if isinstance(value, ast.Constant) and value.value is None]
-    return Exports(names, tuple(constants), tuple(ast.literal_eval(_value(body, "_LAZY_MODULES"))))
+    submodules = {module for folder in folders for module in _modules(folder)} - named.keys()
+    return Exports(imported, named, tuple(constants), tuple(sorted(submodules)))
 
 
 def _body(path: Path) -> list[ast.stmt]:
     return ast.parse(path.read_text(encoding="utf-8"), str(path)).body
 
 
-def _imported(body: list[ast.stmt], folder: Path) -> Iterator[tuple[str, str]]:
+def _imported(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
     for node in body:
-        if not isinstance(node, ast.ImportFrom) or node.module in (None, _GENERATED, "__future__"):
+        if isinstance(node, ast.ImportFrom) and node.module not in (None, _GENERATED, "__future__"):
+            yield from (("." * node.level + str(node.module), each.name) for each in node.names if not each.asname)
+
+
+def _named(folder: Path) -> Iterator[tuple[str, str]]:
+    """Names of the package and their modules, as the lists of modules have them."""
+    for path in folder.rglob("*.py"):
+        if _LIST not in path.read_text(encoding="utf-8"):
             continue
-        assert node.module is not None
-        module = "." * node.level + node.module
-        for alias in node.names:
-            if alias.name == "*":
-                path = folder / (node.module.replace(".", "/") + ".py")
-                yield from ((module, name) for name in ast.literal_eval(_value(_body(path), "__all__")))
-            elif alias.asname is None:
-                yield module, alias.name
+        values = dict(_assigned(_body(path)))
+        names = values[_LIST]
+        module = ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+        yield from ((name, module) for name in ast.literal_eval(values.get(getattr(names, "id", ""), names)))
 
 
-def _lazy(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Names and modules that are written out; what a comprehension adds follows from the dtypes."""
-    table = _value(body, "_LAZY_NAMES")
-    assert isinstance(table, ast.Dict)
-    for key, value in zip(table.keys, table.values, strict=True):
-        if key is not None:
-            yield f".{ast.literal_eval(value)}", ast.literal_eval(key)
+def _modules(folder: Path) -> Iterator[str]:
+    """Modules that are attributes of the package: the public ones, and those that torch has with an underscore."""
+    for path in folder.iterdir():
+        is_module = path.suffix == ".py" or (path / "__init__.py").is_file()
+        is_command = (path / "__main__.py").is_file()
+        is_public = not path.stem.startswith("_") or path.stem in ("__config__", "_dynamo")
+        if is_module and is_public and not is_command:
+            yield path.stem
 
 
 def _assigned(body: list[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
     for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id, node.value
-
-
-def _value(body: list[ast.stmt], name: str) -> ast.expr:
-    return next(value for target, value in _assigned(body) if target == name)

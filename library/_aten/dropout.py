@@ -14,6 +14,16 @@ from .. import _operators as ops
 from .._tensor.tensor import Tensor
 from ..nn.functional.dropout_family import dropped
 
+_PACKAGE_NAMES = [
+    "alpha_dropout",
+    "alpha_dropout_",
+    "dropout_",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
+]
+
 
 def _applied(input: Any, p: float, train: bool, inplace: bool, features: bool, alpha: bool) -> Any:
     if not 0 <= p <= 1:

@@ -13,6 +13,18 @@ from .._ops.padding import padded
 from .._tensor.tensor import Tensor
 from ..nn import functional
 
+_PACKAGE_NAMES = [
+    "batch_norm",
+    "bilinear",
+    "constant_pad_nd",
+    "convolution",
+    "embedding",
+    "frobenius_norm",
+    "instance_norm",
+    "norm_except_dim",
+    "nuclear_norm",
+]
+
 
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False

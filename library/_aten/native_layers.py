@@ -28,6 +28,15 @@ from .._ops.normalization import (
 from .._tensor.tensor import Tensor
 from ..nn.functional.bags import MODES, bags
 
+_PACKAGE_NAMES = [
+    "batch_norm_update_stats",
+    "embedding_bag",
+    "native_batch_norm",
+    "native_dropout",
+    "native_group_norm",
+    "native_layer_norm",
+]
+
 
 def _statistics(input: Any, of: Sequence[Any], *values: Any) -> tuple[Any, ...]:
     """The values as results, in float32 where one of the tensors `of` that come with a half input has it."""

@@ -10,6 +10,8 @@ from typing import Any
 from .._tensor.tensor import Tensor
 from ..nn.functional.recurrent import STEPS, Layer, recurrent
 
+_PACKAGE_NAMES = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
+
 
 def _step(mode: str, input: Any, state: tuple[Any, ...], *weights: Any) -> Any:
     layer = Layer(weights, True)

@@ -15,6 +15,7 @@ from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, t
 from .handler import Samples
 
 __all__ = ["vmap"]
+_PACKAGE_NAMES = __all__
 
 _RANDOMNESS = ("error", "different", "same")
 

@@ -10,6 +10,7 @@ from .._base.dtypes import EXPORTS, dtype
 from .._base.tensor_class import Tensor
 
 __all__ = ["floating_dtype", "pca_lowrank", "product", "svd_lowrank"]
+_PACKAGE_NAMES = ["pca_lowrank", "svd_lowrank"]
 
 
 def svd_lowrank(

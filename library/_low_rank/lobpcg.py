@@ -12,6 +12,7 @@ from .approximations import floating_dtype
 from .lobpcg_iteration import LOBPCG
 
 __all__ = ["lobpcg"]
+_PACKAGE_NAMES = __all__
 
 _EPSILON = {EXPORTS["float32"]: 1.2e-07, EXPORTS["float64"]: 2.23e-16}
 

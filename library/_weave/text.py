@@ -16,6 +16,8 @@ from types import ModuleType
 from . import loaded_libraries, object_cache
 from .weave import WeaveError, weave
 
+_PACKAGE_NAMES = ["weave_text"]
+
 _SHOWN = "<text>"
 
 

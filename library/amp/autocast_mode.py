@@ -13,6 +13,7 @@ from .._dispatch.autocast import cast_tensors
 from . import autocast_state as state
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+_PACKAGE_NAMES = ["autocast"]
 
 _HALVES = ("bfloat16", "float16")
 

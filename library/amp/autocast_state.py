@@ -11,6 +11,22 @@ from .._base.warn import warn
 from .._dispatch.autocast import set_casting
 from .._dispatch.autocast import state as _state
 
+_PACKAGE_NAMES = [
+    "autocast_decrement_nesting",
+    "autocast_increment_nesting",
+    "clear_autocast_cache",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
+    "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
+]
+
 _dtype = dtype
 _KINDS = frozenset(_state.dtypes)
 """The kinds of devices that have autocast."""

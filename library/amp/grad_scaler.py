@@ -8,6 +8,7 @@ from .._autograd.grad_mode import no_grad
 from .._base.tensor_class import Tensor
 
 __all__ = ["GradScaler"]
+_PACKAGE_NAMES = __all__
 
 
 class GradScaler:

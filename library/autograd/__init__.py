@@ -9,7 +9,7 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from .._base.module_names import submodule as _submodule
+from .._names.module_names import submodule as _submodule
 
 if _TYPE_CHECKING:  # the names of _MODULES and _SUBMODULES, which checkers cannot compute
     from .._autograd import anomaly_mode as anomaly_mode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import Any
 
-from .._base.refusals import refused_class
 from .._dispatch import profiling
+from .._names.refusals import refused_class
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, Interval, events_of
 
 __all__ = [

@@ -6,6 +6,13 @@ nothing asks for it.
 
 from __future__ import annotations
 
-from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum
+from typing import Any
+
+from .._names.module_names import submodule
+from . import cpu, cuda, cudnn
 
 __all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]
+
+
+def __getattr__(name: str) -> Any:
+    return submodule(__name__, name)

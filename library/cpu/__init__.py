@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .._base import module_names
 from .._base.memory import (
     empty_cache,
     max_memory_allocated,
@@ -18,6 +17,7 @@ from .._base.memory import (
     reset_peak_memory_stats,
     set_memory_cap,
 )
+from .._names import module_names
 
 __all__ = [
     "Event",
@@ -40,6 +40,7 @@ __all__ = [
     "stream",
     "synchronize",
 ]
+_PACKAGE_NAMES = ["Event", "Stream"]
 
 
 class Stream:

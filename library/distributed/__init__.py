@@ -11,8 +11,8 @@ from enum import Enum
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .._base.module_names import submodule
-from .._base.refusals import refused_class, refused_function
+from .._names.module_names import submodule
+from .._names.refusals import refused_class, refused_function
 
 _ONE = "opweave computes in one process. Ask is_available() before, which is False"
 _CLASSES = (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from .._base.module_names import submodule as _submodule
-from .._base.refusals import refused_function
 from .._base.warn import warn
+from .._names.module_names import submodule as _submodule
+from .._names.refusals import refused_function
 from ..futures import Future
 from ._script import SAVED as _SAVED
 from ._script import ScriptFunction, ScriptModule
@@ -41,6 +41,7 @@ __all__ = [
     "unused",
     "wait",
 ]
+_PACKAGE_NAMES = ["ScriptModule"]
 
 _Any = TypeVar("_Any")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._base.refusals import refused_function
+from .._names.refusals import refused_function
 from ..nn import Module
 from ._script import SAVED, ScriptMethod, ScriptModule
 

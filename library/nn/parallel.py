@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._base.module_names import submodule
+from .._names.module_names import submodule
 from .modules.module import Module
 from .modules.parallel import DataParallel
 

@@ -6,7 +6,7 @@ but for rounding; the state has torch's keys, so that a state_dict goes from one
 
 from typing import Any as _Any
 
-from .._base.module_names import submodule as _submodule
+from .._names.module_names import submodule as _submodule
 from . import functional, lr_scheduler
 from .adadelta import Adadelta
 from .adafactor import Adafactor

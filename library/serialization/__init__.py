@@ -10,7 +10,7 @@
 from pickle import UnpicklingError
 from typing import Any, TypeAlias
 
-from .._base.refusals import refused_class
+from .._names.refusals import refused_class
 from .allowed import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .load import get_unsafe_globals_in_checkpoint, load
 from .locations import default_restore_location, location_tag, register_package
@@ -55,3 +55,4 @@ __all__ = [
     "set_default_mmap_options",
     "skip_data",
 ]
+_PACKAGE_NAMES = ["PyTorchFileReader", "PyTorchFileWriter", "load", "save"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from .._base.module_names import submodule as _submodule
+from .._names.module_names import submodule as _submodule
 from .comparison import assert_allclose, assert_close
 from .creation import make_tensor
 

@@ -3,7 +3,7 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from .._base.module_names import submodule as _submodule
+from .._names.module_names import submodule as _submodule
 from . import benchmark
 
 # Imported when first asked for.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._base.refusals import refused_class, refused_function
+from .._names.refusals import refused_class, refused_function
 
 __all__ = [
     "CUDA_HOME", "CUDNN_HOME", "IS_HIP_EXTENSION", "ROCM_HOME", "SYCL_HOME", "BuildExtension", "CUDAExtension",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
+_PACKAGE_NAMES = ["to_dlpack"]
 
 
 class DLDeviceType(enum.IntEnum):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.refusals import refused_function
+from .._names.refusals import refused_function
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -12,6 +12,8 @@ from .._handle import ANOMALY, anomaly, set_watcher
 from .grad_mode import BitsMode, Switch
 from .node import Node
 
+_PACKAGE_NAMES = ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"]
+
 _UNCHECKED = 1 << 1
 """Bit of anomaly(): nothing looks for NaN."""
 _FORWARD = "traceback_"

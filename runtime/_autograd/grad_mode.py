@@ -17,6 +17,15 @@ from .._base.lazy_imports import load
 from .._base.type_names import wrong_type
 from .._handle import ModeBase, SwitchBase, excluded
 
+_PACKAGE_NAMES = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
 AUTOGRAD = KEY_BITS["autograd"]
 UNRECORDED = AUTOGRAD | KEY_BITS["recording"]
 """Excluded where the user wants nothing recorded, which views that are taken note."""

@@ -14,6 +14,13 @@ __all__ = [
     "set_fills_uninitialized_memory",
     "use_deterministic_algorithms",
 ]
+_PACKAGE_NAMES = [
+    "are_deterministic_algorithms_enabled",
+    "get_deterministic_debug_mode",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "set_deterministic_debug_mode",
+    "use_deterministic_algorithms",
+]
 
 _WORDS = {"default": 0, "warn": 1, "error": 2}
 _mode = 0

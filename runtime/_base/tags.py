@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 __all__ = ["Tag"]
+_PACKAGE_NAMES = __all__
 
 
 class Tag(Enum):

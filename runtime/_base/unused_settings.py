@@ -11,6 +11,7 @@ __all__ = [
     "set_float32_matmul_precision",
     "set_warn_always",
 ]
+_PACKAGE_NAMES = __all__
 
 _PRECISIONS = ("highest", "high", "medium")
 _precision = "highest"

@@ -20,6 +20,7 @@ from .._base.type_names import type_name
 from .._base.types import per_tensor_affine, per_tensor_symmetric
 
 __all__ = ["PrintOptions", "get_printoptions", "printoptions", "set_printoptions", "tensor_text"]
+_PACKAGE_NAMES = ["get_printoptions", "printoptions", "set_printoptions"]
 
 
 class PrintableDtype(Protocol):

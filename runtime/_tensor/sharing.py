@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = ["elements_of_file", "from_file", "move", "share", "shared_copy"]
+_PACKAGE_NAMES = ["from_file"]
 
 
 def _known(tensor: Any) -> list[Any]:

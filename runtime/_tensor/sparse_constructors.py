@@ -37,6 +37,7 @@ __all__ = [
     "sparse_csc_tensor",
     "sparse_csr_tensor",
 ]
+_PACKAGE_NAMES = __all__
 
 _INT64 = EXPORTS["int64"]
 

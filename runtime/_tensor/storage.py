@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self, TypeIs
 
 __all__ = ["STORAGE_TYPES", "TypedStorage", "UntypedStorage"]
+_PACKAGE_NAMES = [
+    "QInt32Storage",
+    "QInt8Storage",
+    "QUInt8Storage",
+    "Storage",
+    "TypedStorage",
+    "UntypedStorage",
+    "is_storage",
+]
 
 
 class AnyStorage(StorageFacts):

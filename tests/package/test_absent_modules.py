@@ -10,8 +10,8 @@ import sys
 
 import opweave
 import pytest
-from opweave._base.absent_modules import ABSENT
-from opweave._base.module_names import MODULES
+from opweave._names.absent_modules import ABSENT
+from opweave._names.module_names import MODULES
 
 
 def test_every_name_says_why_it_has_no_meaning() -> None:

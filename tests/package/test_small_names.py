@@ -9,7 +9,7 @@ import threading
 import opweave
 import pytest
 from opweave import autograd
-from opweave._base.module_names import MODULES
+from opweave._names.module_names import MODULES
 from opweave.torch_version import TorchVersion
 
 RENAMED = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from ..._base.module_names import submodule as _submodule
+from ..._names.module_names import submodule as _submodule
 from . import utils as utils
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from ..._base.module_names import submodule as _submodule
+from ..._names.module_names import submodule as _submodule
 from . import datapipes, distributed, graph, graph_settings
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader

@@ -13,6 +13,8 @@ from ..._dispatch import binding
 from ..._dispatch.dispatcher import register
 from .names import Names, has_names, names_of, read, rename_to
 
+_PACKAGE_NAMES = ["align_tensors"]
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor as TensorType
 
 __all__ = ["quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic"]
+_PACKAGE_NAMES = [
+    "_choose_qparams_per_tensor",
+    "_empty_affine_quantized",
+    "_empty_per_channel_affine_quantized",
+    "_make_per_channel_quantized_tensor",
+    "_make_per_tensor_quantized_tensor",
+    "empty_quantized",
+    "quantize_per_channel",
+    "quantize_per_tensor",
+    "quantize_per_tensor_dynamic",
+]
 
 _FLOAT32, _FLOAT16 = EXPORTS["float32"], EXPORTS["float16"]
 

@@ -28,6 +28,7 @@ __all__ = [
     "q_scale",
     "q_zero_point",
 ]
+_PACKAGE_NAMES = __all__
 
 _FLOAT32 = EXPORTS["float32"]
 

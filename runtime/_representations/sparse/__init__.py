@@ -21,6 +21,7 @@ from .results import sparse_among, unsupported
 from .tensor import SparseTensor
 
 __all__ = ["sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr"]
+_PACKAGE_NAMES = __all__
 
 _FAMILIES = {"elementwise": elementwise.handle, "reduce": reductions.handle}
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor as TensorType
 
 __all__ = ["dsmm", "hsmm", "saddmm", "spmm"]
+_PACKAGE_NAMES = __all__
 
 
 def spmm(input: TensorType, mat2: TensorType, *, out: TensorType | None = None) -> TensorType:

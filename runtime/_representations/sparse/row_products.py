@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor as TensorType
 
 __all__ = ["hspmm", "smm", "sspaddmm"]
+_PACKAGE_NAMES = __all__
 
 
 def hspmm(mat1: TensorType, mat2: TensorType) -> TensorType:

@@ -117,8 +117,8 @@ assert_type(opweave.is_grad_enabled(), bool)
 device = opweave.device("cuda" if opweave.cuda.is_available() else "cpu")
 assert_type(device, opweave.device)
 assert_type(x.to(device), Tensor)
-assert_type(opweave.cuda.device_count() + opweave.accelerator.device_count(), int)
-assert_type(opweave.backends.mps.is_available(), bool)
+assert_type(opweave.cpu.device_count() + opweave.accelerator.device_count(), int)
+assert_type(opweave.backends.cudnn.is_available(), bool)
 opweave.cuda.manual_seed_all(0)
 cudnn.deterministic = True
 release: str | None = opweave.version.cuda

@@ -1,7 +1,8 @@
 """Modules that torch has in other files: one table of their names and of the modules that have what they name.
 
 `import opweave.nn.modules.padding` gives a module whose names lead to `opweave.nn.modules.shapes`; under torch's name
-the same modules are found, and those whose names only say that they have no meaning here (`absent_modules.py`).
+the same modules are found, and those whose names only say that they have no meaning here (`absent_modules.py`,
+`absent_devices.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from .absent_devices import ABSENT_DEVICES, names_of
 from .absent_modules import ABSENT, refused_name
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ MODULES: Mapping[str, str] = {
 """The modules that names lead to, by the name of the module without that of the package."""
 
 _PACKAGE = __name__.partition(".")[0]
-_NAMES = {*MODULES, *ABSENT}
+_NAMES = {*MODULES, *ABSENT, *ABSENT_DEVICES}
 
 
 class _Renamed(ModuleType):
@@ -89,7 +91,7 @@ class _Renamed(ModuleType):
             value = refused_name(_PACKAGE, own, name)
             setattr(self, name, value)
             return value
-        if not name.startswith("__") or name == "__all__":
+        if own in MODULES and (not name.startswith("__") or name == "__all__"):
             target = import_module(f".{MODULES[own]}", _PACKAGE)
             if hasattr(target, name):
                 return getattr(target, name)
@@ -99,6 +101,8 @@ class _Renamed(ModuleType):
         own = self.__name__.partition(".")[2]
         if own in ABSENT:
             return sorted(ABSENT[own][1].replace("@", "").split())
+        if own in ABSENT_DEVICES:
+            return sorted(vars(self)["__all__"])
         return dir(import_module(f".{MODULES[own]}", _PACKAGE))
 
 
@@ -117,7 +121,10 @@ class _Finder:
         return _Renamed(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: names are looked for when they are asked for."""
+        """Make the names of a namespace of devices; those of other modules are looked for when they are asked for."""
+        own = module.__name__.partition(".")[2]
+        if own in ABSENT_DEVICES:
+            vars(module).update(names_of(module.__name__))
 
 
 # Last, so that only modules that no file has come here.

@@ -1,0 +1,1 @@
+"""Names of torch that lead elsewhere or have no meaning here, by tables; nothing of the package is imported."""
