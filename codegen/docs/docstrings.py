@@ -183,7 +183,8 @@ def _spellings(operator: Operator) -> str:
     if operator.property_name:
         names.append(f"`Tensor.{operator.property_name}`, a property")
     if has_inplace(operator):
-        where = f"{operator.module}.{own_name(operator)}" if operator.module else f"Tensor.{operator.name}"
+        below = operator.module or ("Tensor" if operator.method else None)
+        where = own_name(operator) if below is None else f"{below}.{own_name(operator)}"
         names.append(f"`{where}_` in place")
     names += [f"`{alias}`" for alias in operator.aliases]
     return ", ".join(names)

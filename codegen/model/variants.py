@@ -62,7 +62,7 @@ def separate_tensors(operator: Declaration) -> Parameter | None:
 
 
 def has_inplace(operator: Declaration) -> bool:
-    """True if there is an in-place method `x.op_()`: the first input is `self` and has the dtype of the result."""
+    """True if there is an in-place form, a method or a function: the first input has the dtype of the result."""
     first = operator.inputs[0].name if operator.inputs else ""
     if operator.result_names:
         return False
@@ -70,7 +70,9 @@ def has_inplace(operator: Declaration) -> bool:
         return True
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
         return first == "self" and (operator.method or operator.internal)
-    if operator.updates_self or "inplace" in operator.tags:
+    if "inplace" in operator.tags:
+        return True
+    if operator.updates_self:
         return operator.method or operator.internal
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
 

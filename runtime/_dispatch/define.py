@@ -13,6 +13,7 @@ from . import modes as modes
 from . import subclass as subclass
 from .op import FORMS, NUMBERS, OPERATORS, Op, kinds
 from .ops import BUILTIN, namespaces, ops
+from .store import assign
 
 
 def _setter(op: Op) -> Any:
@@ -90,9 +91,12 @@ class Operators:
             has_out = form == "function" and op.out is not None
             names = (*op.names, "out") if has_out else op.names
             takes_out = has_out and not (op.out == "exact" and op.family == "elementwise")
+            body, quick = op.body, fast
+            if op.is_composite and form == "in_place":  # of a view the tensor itself becomes the view
+                body, quick = (None if op.view else op.body), (None if op.is_inplace else assign)
             return Function(
                 op, called, FORMS[form], index, names, defaults, positional, leads, layout, bits, separate, has_out,
-                takes_out, op.refused, differentiable, op.body, fast, op.results, op.words,
+                takes_out, op.refused, differentiable, body, quick, op.results, op.words,
             )  # fmt: skip
 
         by_name = {name: made("in_place" if op.is_inplace else "function", op.called)}

@@ -54,11 +54,14 @@ def cpp_name(tensor: Any) -> str:
 
 def assign(target: Any, result: Any) -> Any:
     """The rule of methods in place: the target keeps its shape and dtype."""
+    if result is target:
+        return target
     if target.shape != result.shape:
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
-    _check_cast(result, target)
+    if result.dtype is not target.dtype:
+        _check_cast(result, target)
     return target.copy_(result)
 
 

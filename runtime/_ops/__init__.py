@@ -12,6 +12,7 @@ from .convolution import *  # noqa: F403
 from .covariance import *  # noqa: F403
 from .drawing import *  # noqa: F403
 from .drawn_windows import *  # noqa: F403
+from .dropout import *  # noqa: F403
 from .dtype_views import *  # noqa: F403
 from .einsum.execute import *  # noqa: F403
 from .fft.arguments import *  # noqa: F403

@@ -7,9 +7,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base.dtypes import EXPORTS
+from .._base.tensor_class import Tensor
 from .._dispatch.ops import ops
 
-__all__ = ["alignment_losses"]
+__all__ = ["alignment_losses", "are_lengths", "length_count"]
+
+
+def are_lengths(given: Any) -> bool:
+    """Return True for integers, of a list or of a tensor."""
+    if not isinstance(given, Tensor):
+        return True
+    dtype = given.dtype
+    return not (dtype.is_floating_point or dtype.is_complex or dtype is EXPORTS["bool"])
+
+
+def length_count(given: Any) -> int:
+    """Return the number of lengths in a list, a tensor or a number."""
+    return given.numel() if isinstance(given, Tensor) else 1 if isinstance(given, int) else len(given)
 
 
 def alignment_losses(
@@ -19,12 +33,9 @@ def alignment_losses(
 
     Raises RuntimeError where lengths do not fit.
     """
-    steps, batch, _ = log_probs.shape
+    steps = log_probs.size(0)
     inputs, labels = _lengths(input_lengths), _lengths(target_lengths)
     longest = targets.size(1) if targets.dim() == 2 else targets.numel()
-    for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
-        if len(lengths) != batch:
-            raise RuntimeError(f"{name} must be of size batch_size")
     _check_lengths("input_lengths", inputs, steps)
     _check_lengths("target_lengths", labels, longest)
     if targets.dim() == 1 and sum(labels) > longest:
@@ -43,9 +54,9 @@ def _check_lengths(name: str, lengths: Sequence[int], most: int) -> None:
 
 
 def _lengths(given: Any) -> list[int]:
-    if hasattr(given, "tolist"):
-        given = given.reshape(-1).tolist()
-    return [int(given)] if isinstance(given, int) else [int(each) for each in given]
+    if isinstance(given, Tensor):
+        return list(given.reshape(-1).tolist())
+    return [given] if isinstance(given, int) else list(given)
 
 
 def _padded(targets: Any, lengths: list[int], blank: int) -> Any:

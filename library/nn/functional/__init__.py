@@ -8,8 +8,6 @@ from __future__ import annotations
 from ..._nn_functional import *  # noqa: F403 (the generated module has __all__)
 from ..._nn_functional import __all__ as __all__
 from . import (
-    activation,
-    dropout_family,
     heads,
     linear_losses,
     losses,
@@ -18,8 +16,6 @@ from . import (
     tables,
     upsampling,
 )
-from .activation import *  # noqa: F403
-from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .linear_losses import *  # noqa: F403
 from .losses import *  # noqa: F403
@@ -29,8 +25,6 @@ from .tables import *  # noqa: F403
 from .to_arguments import _parse_to as _parse_to
 from .upsampling import *  # noqa: F403
 
-__all__ += activation.__all__
-__all__ += dropout_family.__all__
 __all__ += heads.__all__
 __all__ += linear_losses.__all__
 __all__ += losses.__all__

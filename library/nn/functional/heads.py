@@ -7,7 +7,6 @@ from typing import Any
 from ... import _operators as ops
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
-from .dropout_family import dropout
 
 __all__ = ["multi_head_attention_forward"]
 
@@ -187,7 +186,7 @@ def multi_head_attention_forward(
         scores = scaled.matmul(keys) if attn_mask is None else ops.baddbmm(attn_mask, scaled, keys)
         weights = scores.softmax(-1)
         if probability > 0:
-            weights = dropout(weights, probability)
+            weights = ops.dropout(weights, probability, True)
         heads = weights.matmul(v)
     else:
         weights = None

@@ -128,9 +128,10 @@ static uint32_t keys_of(PyObject *value, int depth) {
 
 /* ---- composites --------------------------------------------------------------------------------------------- */
 
-/* Is a tensor for the body as it is? With a gradient it is where the operators that the body calls record it. */
+/* Is a tensor for the body as it is? With a gradient it is where the operators that the body calls record it, and none of them
+ * overwrites it. */
 static int is_dense(const ow_function *f, PyObject *value) {
-    if (f->differentiable && f->fast == Py_None) return ow_plain_tensor(value) != NULL;
+    if (f->form == OW_IN_PLACE || (f->differentiable && f->fast == Py_None)) return ow_plain_tensor(value) != NULL;
     const ow_tensor *t = ow_any_tensor(value);
     return t && !(ow_keys(t) & ~(uint32_t)OW_KEY_AUTOGRAD);
 }
@@ -186,6 +187,15 @@ static int fits(PyObject *value, uint32_t kind) {
     return !(kind & OW_IS_INTS) || ow_read_ints(value, &list);
 }
 
+/* The target of a call in place with what the body of another form has returned, which may be the target itself. */
+static PyObject *assigned(const ow_function *f, PyObject *const *values, PyObject *result) {
+    PyObject *target = values[f->leads];
+    if (!result || result == target || f->fast == Py_None) return result;
+    PyObject *stored = PyObject_CallFunctionObjArgs(f->fast, target, result, NULL);
+    Py_DECREF(result);
+    return stored;
+}
+
 static PyObject *composite_call(const ow_function *f, PyObject *const *values) {
     for (int k = 0; k < f->narguments; k++) {
         uint32_t kind = ow_kind_of(values[k]);
@@ -194,14 +204,16 @@ static PyObject *composite_call(const ow_function *f, PyObject *const *values) {
         if (kind == OW_IS_TENSORS && !are_dense(f, values[k])) return NULL;
         if (kind == OW_IS_OTHER && keys_of(values[k], 3)) return NULL; /* where the body judges what a value is */
     }
-    if (f->fast != Py_None) {
+    if (f->fast != Py_None && f->form != OW_IN_PLACE) {
         PyObject *result = fast_call(f, values);
         if (!result) return NULL;
         if (result != Py_None) return of_body(f, values, result);
         Py_DECREF(result);
         if (f->differentiable && ow_any_records(values, f->narguments)) return NULL;
     }
-    return is_refused(f, values) ? NULL : of_body(f, values, called(f->body, values, f->narguments));
+    if (is_refused(f, values)) return NULL;
+    PyObject *result = of_body(f, values, called(f->body, values, f->narguments));
+    return f->form == OW_IN_PLACE ? assigned(f, values, result) : result;
 }
 
 /* A factory that Python finishes: its body is given what makes the tensor as well. */
@@ -259,7 +271,7 @@ PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject 
     ow_mode mode = f->form == OW_IN_PLACE || f->form == OW_AUGMENTED ? OW_INPLACE : out != Py_None ? OW_OUT : OW_NEW;
     /* Tensors that are made within a composite, or by a factory, are where the dispatcher says. */
     if (ow_default_device && (!f->core || f->core->family == OW_FACTORY)) return NULL;
-    if (!f->core) return mode == OW_NEW && f->body != Py_None ? composite_call(f, values) : NULL;
+    if (!f->core) return (mode == OW_NEW || f->form == OW_IN_PLACE) && f->body != Py_None ? composite_call(f, values) : NULL;
     if (f->body != Py_None) return mode == OW_NEW ? body_call(f, values) : NULL;
     if (mode == OW_INPLACE && f->core->family == OW_VIEW) return NULL; /* the tensor becomes the view */
     PyObject *result = core_call(f, values, out, mode, OW_QUICK);

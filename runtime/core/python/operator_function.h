@@ -36,7 +36,8 @@ typedef struct ow_function {
     PyObject *defaults; /* tuple; Ellipsis: required */
     PyObject *body;     /* of a composite: Python that takes the arguments in schema order; else None */
     PyObject *fast;     /* of some composites: a function that gives None where it is not for the quick way, and its arguments:
-                         * places, and constants in tuples; of a factory that has a body: what makes its tensor; else None */
+                         * places, and constants in tuples; of one in place by the same body: what assigns its result to
+                         * the target; of a factory that has a body: what makes its tensor; else None */
     PyObject *results;  /* the class of several results with names, or None */
     PyObject *choices;  /* (place, dict): the functions that texts other than the default of an argument stand for; or None */
     PyObject *words;    /* dict: the number of each text that the core knows; or None */
