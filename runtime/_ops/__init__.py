@@ -5,6 +5,7 @@ from __future__ import annotations
 from .alignments import *  # noqa: F403
 from .assertions import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .bags import *  # noqa: F403
 from .channels import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .complex_views import *  # noqa: F403
@@ -36,6 +37,7 @@ from .numpy_bridge import *  # noqa: F403
 from .ordered_rows import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .places import *  # noqa: F403
+from .products import *  # noqa: F403
 from .quantization import *  # noqa: F403
 from .random_arguments import *  # noqa: F403
 from .rearranging import *  # noqa: F403

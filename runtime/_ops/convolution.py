@@ -17,7 +17,7 @@ _FAR = 2**62
 _LEAST_CHANNELS = 16
 """Lines of fewer channels take longer than copies in C order."""
 
-__all__ = ["check_time_first", "convolution", "transposed_convolution"]
+__all__ = ["check_time_first", "convolution_of", "convolved", "transposed_convolution"]
 
 
 def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
@@ -25,7 +25,12 @@ def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
     return per_dimension(what, value, dims, "expected {what} to be a single integer value or " + message)
 
 
-def convolution(
+def convolution_of(dims: int, transposed: bool) -> Any:
+    """Return the operator for as many dimensions besides batch and channels."""
+    return getattr(ops, f"conv_transpose{dims}d" if transposed else f"conv{dims}d")
+
+
+def convolved(
     name: str, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
     """Return the convolution of an input (N, C, *) or (C, *) with weights (O, C / groups, *)."""

@@ -4,6 +4,7 @@ torch's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -14,6 +15,7 @@ from .._dispatch.ops import ops
 from .values import wide
 
 __all__ = [
+    "all_but_channels",
     "beside",
     "by_running_statistics",
     "check_channels",
@@ -28,6 +30,7 @@ __all__ = [
     "of_no_elements",
     "padding_row",
     "rounding_of",
+    "statistics_of",
 ]
 
 
@@ -145,6 +148,11 @@ def rounding_of(tensor: Any) -> float:
     return float(finfo(tensor.dtype).eps)
 
 
+def all_but_channels(input: Any) -> list[int]:
+    """Return the dimensions over which channels, the second one, are normalized."""
+    return [dim for dim in range(input.ndim) if dim != 1]
+
+
 def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Return each channel less its mean, divided by its deviation, times its weight, plus its bias: in one pass."""
     factor = (var + eps).rsqrt()
@@ -152,6 +160,13 @@ def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: An
         factor = factor * weight
     offset = -mean * factor if bias is None else bias - mean * factor
     return ops.addcmul(beside(offset, input), input, beside(factor, input)).to(input.dtype)
+
+
+def statistics_of(input: Any, of: Sequence[Any], *values: Any) -> tuple[Any, ...]:
+    """Return statistics as results without gradients, in float32 where one of the tensors `of` that come with a half
+    input has it."""
+    is_mixed = any(each is not None and each.dtype is not input.dtype for each in of)
+    return tuple(each.detach().to(EXPORTS["float32"] if is_mixed else input.dtype) for each in values)
 
 
 def of_no_elements(input: Any, weight: Any, bias: Any) -> Any:

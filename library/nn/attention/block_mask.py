@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import _operators as ops
-from ..._aten.layers import constant_pad_nd
 from ..._base.dtypes import EXPORTS
 from ..._base.shapes import expands_to
 from ..._tensor.construct import tensor
@@ -130,7 +129,7 @@ def create_block_mask(
         raise AssertionError(f"create_block_mask requires a callable mask_mod, but got {type(mask_mod)}")
     block = _both(BLOCK_SIZE)
     kept = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
-    padded = constant_pad_nd(kept, [0, -KV_LEN % block[1], 0, -Q_LEN % block[0]])
+    padded = ops.constant_pad_nd(kept, [0, -KV_LEN % block[1], 0, -Q_LEN % block[0]])
     rows, columns = padded.shape[2] // block[0], padded.shape[3] // block[1]
     counts = padded.view(*padded.shape[:2], rows, block[0], columns, block[1]).sum((3, 5))
     full = counts == block[0] * block[1]

@@ -11,24 +11,18 @@ from . import (
     heads,
     linear_losses,
     losses,
-    normalization,
     products,
-    tables,
     upsampling,
 )
 from .heads import *  # noqa: F403
 from .linear_losses import *  # noqa: F403
 from .losses import *  # noqa: F403
-from .normalization import *  # noqa: F403
 from .products import *  # noqa: F403
-from .tables import *  # noqa: F403
 from .to_arguments import _parse_to as _parse_to
 from .upsampling import *  # noqa: F403
 
 __all__ += heads.__all__
 __all__ += linear_losses.__all__
 __all__ += losses.__all__
-__all__ += normalization.__all__
 __all__ += products.__all__
-__all__ += tables.__all__
 __all__ += upsampling.__all__
