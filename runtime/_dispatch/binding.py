@@ -57,7 +57,6 @@ _OTHER_NAMES = {
     "a": "input",
     "x1": "input",
     "x2": "other",
-    "_stacklevel": "stacklevel",
     "split_size": "split_size_or_sections",
     "split_sizes": "split_size_or_sections",
     "tensor": "input",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+
+from ..._names.refusals import refused_function
 
 __all__ = ["ScalingType", "SwizzleType", "scaled_grouped_mm", "scaled_mm"]
 
@@ -26,16 +27,7 @@ class SwizzleType(Enum):
     SWIZZLE_32_4_4 = 1
 
 
-def scaled_mm(*args: Any, **kwargs: Any) -> Any:
-    """Raise NotImplementedError: numbers of eight bits are stored and converted, not multiplied."""
-    raise NotImplementedError(
-        "scaled_mm() multiplies matrices of float8, which opweave only stores: convert to bfloat16 and use `mm`"
-    )
+_WIDER = "numbers of float8 are only stored here; convert them to bfloat16 and use"
 
-
-def scaled_grouped_mm(*args: Any, **kwargs: Any) -> Any:
-    """Raise NotImplementedError: numbers of eight bits are stored and converted, not multiplied."""
-    raise NotImplementedError(
-        "scaled_grouped_mm() multiplies matrices of float8, which opweave only stores: convert to bfloat16 and use "
-        "`grouped_mm`"
-    )
+scaled_mm = refused_function(__name__, "scaled_mm", f"{_WIDER} `mm`")
+scaled_grouped_mm = refused_function(__name__, "scaled_grouped_mm", f"{_WIDER} `grouped_mm`")
