@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
@@ -44,7 +45,7 @@ class Future(Generic[_T]):
 
     def then(self, callback: Callable[[Future[_T]], _S]) -> Future[_S]:
         """Return the future of `callback(self)`, which is called as soon as there is a result or an exception."""
-        following: Future[_S] = Future()
+        following: Future[_S] = self._following()
 
         def call(_: object) -> None:
             try:
@@ -54,6 +55,10 @@ class Future(Generic[_T]):
 
         self._result.add_done_callback(call)
         return following
+
+    def _following(self) -> Future[Any]:
+        """A future without a result, for `then`."""
+        return Future()
 
     def add_done_callback(self, callback: Callable[[Future[_T]], None]) -> None:
         """Call `callback(self)` as soon as there is a result or an exception; what it raises is logged."""
@@ -84,13 +89,27 @@ class Future(Generic[_T]):
         self._result.set_exception(error)
 
     def _check_open(self) -> None:
-        if self.done():
+        if self._result.done():
             raise RuntimeError("Future can only be marked completed once")
+
+
+class _Collected(Future[list[Future[Any]]]):
+    """Several futures. Waiting for them is waiting for each, as some have results only then."""
+
+    def __init__(self, futures: list[Future[Any]]) -> None:
+        super().__init__()
+        self._futures = futures
+
+    def wait(self) -> list[Future[Any]]:
+        for each in self._futures:
+            with contextlib.suppress(Exception):
+                each.wait()
+        return super().wait()
 
 
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """Return the future of all these futures, which has its result when all of them have theirs."""
-    found: Future[list[Future[Any]]] = Future()
+    found: Future[list[Future[Any]]] = _Collected(futures)
     left, lock = len(futures), threading.Lock()
     if not futures:
         found.set_result([])

@@ -13,7 +13,7 @@ from .refusals import refused_class, refused_decorator, refused_function
 
 __all__ = ["ABSENT", "refused_name"]
 
-_ONE_PROCESS = "opweave computes in one process. Ask opweave.distributed.is_available() before, which is False"
+_ONE_PROCESS = "it is not there yet. Use the collectives of opweave.distributed"
 _NOT_COMPILED = "Python functions and modules run as they are. Leave compilation out"
 _NOT_EXPORTED = "programs are not exported. Save the state_dict() of the module, and make the module by its class"
 _NOT_ONNX = (

@@ -82,6 +82,17 @@ int64_t checksum(uintptr_t data, int64_t nbytes, uint32_t before);
 /* Adds 1 to counts[v] for every v of values, both contiguous and of int64; 0 when a value is no place of counts. */
 int32_t count_values(double values, double counts);
 
+/* messages of processes that compute together: the address of an MPI_User_function that combines elements (0: none), and of
+ * the one that finds out whether all processes make the same call. message_begin writes which call it is, and the elements
+ * of a contiguous tensor where they are few (0: none); message_end returns whether all made it, and gives the tensor the
+ * elements that are combined. */
+uintptr_t message_function(int32_t combination, int32_t dtype);
+uintptr_t message_agreement(void);
+int32_t message_size(void);     /* in bytes */
+int32_t message_capacity(void); /* in bytes of elements */
+void message_begin(uintptr_t record, int64_t call, int32_t combination, double tensor);
+int32_t message_end(uintptr_t record, int64_t call, double tensor);
+
 int32_t result_type(double a, double b);
 int32_t can_cast(int32_t from, int32_t to);
 const char *type_name(int32_t dtype); /* as torch prints that of C++ */

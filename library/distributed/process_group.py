@@ -1,0 +1,192 @@
+"""Groups of processes: which ranks they have, and the communicators by which these agree and move tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from opweave._C import lib
+
+from .alone import Alone
+from .backends import Backend
+from .transport import Transport, make_operation
+
+if TYPE_CHECKING:
+    from .engine import Engine
+    from .stores import Store
+    from .work import Agreed
+
+__all__ = ["GroupMember", "ProcessGroup", "default_group", "given_group", "group", "is_outside"]
+
+
+class _Message:
+    """The memory of a message, and the request by which MPI combines it with those of other ranks."""
+
+    __slots__ = ("address", "memory", "request", "specification")
+
+    def __init__(self, mpi: Any, kind: Any) -> None:
+        self.memory = bytearray(lib.message_size())
+        self.specification = [self.memory, 1, kind]
+        buffer = getattr(mpi, "memory", None) or mpi.buffer
+        self.address: int = buffer.frombuffer(self.memory).address
+        self.request: Any = None
+
+
+class _DoneRequest:
+    def Test(self) -> bool:  # noqa: N802 (mpi4py's name)
+        return True
+
+
+class _LonelyMessage:
+    """The message of a group of one, whose elements are combined already."""
+
+    request = _DoneRequest()
+
+    def __init__(self) -> None:
+        self.memory = memoryview(bytearray(lib.message_size()))
+        self.address = _address_of(self.memory)
+
+
+def _address_of(memory: memoryview) -> int:
+    import ctypes
+
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+class ProcessGroup:
+    """Processes that call functions together. `rank()` is the number of this one among them, `size()` how many they
+    are.
+
+    Groups are made by init_process_group and new_group.
+    """
+
+    def __init__(
+        self,
+        engine: Engine | None,
+        comm: Any,
+        ranks: Sequence[int],
+        global_rank: int,
+        backend: Backend,
+        timeout: timedelta,
+        name: str,
+        description: str,
+        store: Store | None = None,
+    ) -> None:
+        self.engine = engine
+        self.ranks = list(ranks)
+        self.global_rank = global_rank
+        self.backend = backend
+        self.group_name = name
+        self.group_desc = description
+        self.store = store
+        self.abandoned: list[Any] = []
+        self.last: Agreed | None = None
+        self.messages: list[Any] = []
+        self.set_timeout(timeout)
+        self._rank = self.ranks.index(global_rank)
+        self.transport: Transport | Alone = Alone()
+        self.control: Any = None
+        if engine is not None and len(self.ranks) > 1:
+            self.transport = Transport(engine, comm)
+            self.control = comm.Dup()
+            mpi = engine.mpi
+            self._kind = mpi.BYTE.Create_contiguous(lib.message_size()).Commit()
+            self._agreement = make_operation(engine, lib.message_agreement())
+
+    def rank(self) -> int:
+        """Return the number of this process in the group."""
+        return self._rank
+
+    def size(self) -> int:
+        """Return the number of processes in the group."""
+        return len(self.ranks)
+
+    def name(self) -> str:
+        """Return the name of the backend."""
+        return self.backend
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Set how long a call may wait for other ranks."""
+        self.timeout = timeout
+        self.seconds = timeout.total_seconds()
+
+    def begin(self, number: int, tensor: float, combination: int) -> Any:
+        """Begin to find out whether all ranks make the call of this number; the message, in which a tensor's elements
+        are."""
+        if self.control is None:
+            message: Any = _LonelyMessage()
+        elif self.messages:
+            message = self.messages.pop()
+        else:
+            assert self.engine is not None
+            message = _Message(self.engine.mpi, self._kind)
+        lib.message_begin(message.address, number, combination, tensor)
+        if self.control is not None:
+            message.request = self.control.Iallreduce(self.transport.place, message.specification, self._agreement)  # type: ignore[union-attr]
+        return message
+
+    def describe_all(self, text: bytes) -> list[str]:
+        """The texts of all ranks, each as long as this one."""
+        texts = bytearray(len(text) * self.size())
+        byte = self.engine.mpi.BYTE  # type: ignore[union-attr]
+        request = self.transport.comm.Iallgather([text, byte], [texts, len(text), byte])  # type: ignore[union-attr]
+        self.wait(request.Test, self.ranks, lambda: "a call on which ranks disagree", min(self.seconds, 10))
+        return [texts[k : k + len(text)].rstrip(b"\0").decode() for k in range(0, len(texts), len(text))]
+
+    def wait(self, is_done: Callable[[], bool], members: Sequence[int], describe: Any, seconds: float) -> None:
+        """Wait for a call, as watch.py does."""
+        if self.engine is not None:
+            self.engine.watch.wait(is_done, members, lambda: f"{describe} on rank {self.global_rank}", seconds)
+
+    def __repr__(self) -> str:
+        return f"<ProcessGroup {self.group_name!r} of ranks {self.ranks}>"
+
+    def __deepcopy__(self, memo: Any) -> ProcessGroup:
+        return self
+
+
+class _Group(type):
+    _world: ProcessGroup | None = None
+
+    @property
+    def WORLD(cls) -> ProcessGroup | None:  # noqa: N802 (torch's name)
+        """The group of all processes; None before init_process_group."""
+        return _Group._world
+
+    @WORLD.setter
+    def WORLD(cls, group: ProcessGroup | None) -> None:  # noqa: N802
+        _Group._world = group
+
+
+class group(metaclass=_Group):  # noqa: N801 (torch's name)
+    """The namespace in which programs look for the group of all processes: WORLD."""
+
+
+class GroupMember(metaclass=_Group):
+    """The namespace in which programs look for the group of all processes (WORLD), and for what stands for a group
+    that this process is no member of."""
+
+    NON_GROUP_MEMBER = -100
+
+
+def default_group() -> ProcessGroup:
+    """The group of all processes.
+
+    Raises:
+        ValueError: there is none yet.
+    """
+    world = GroupMember.WORLD
+    if world is None:
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+    return world
+
+
+def given_group(group: ProcessGroup | None) -> ProcessGroup:
+    """A group that a function was given; None: that of all processes."""
+    return default_group() if group is None else group
+
+
+def is_outside(group: Any) -> bool:
+    """Whether this process is no member of the group."""
+    return isinstance(group, int) and group == GroupMember.NON_GROUP_MEMBER
