@@ -31,6 +31,10 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
                 diagnostics.report(operator.span, f"there is no operator '{name}' to choose", suggest(name, by_name))
             elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
                 diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
+        if operator.by_tensor is not None:
+            chosen.add(name := operator.by_tensor[1])
+            if name not in by_name:
+                diagnostics.report(operator.span, f"there is no operator '{name}' to choose", suggest(name, by_name))
         chosen.update(operator.shortcuts.values())
         texts = [
             each or ""

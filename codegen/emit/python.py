@@ -185,6 +185,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "in_range", _tuple(operator.in_range) if operator.family is Family.COMPOSITE else None
     yield "autocast", repr(operator.autocast) if operator.autocast else None
     yield "choices", repr(choices) if choices else None
+    yield "by_tensor", repr(operator.by_tensor) if operator.by_tensor else None
     yield "alone", f"lambda {_first(operator)}: {operator.alone}" if operator.alone else None
     yield "pairwise", repr(body.pairwise) if isinstance(body, Reduce) and body.pairwise else None
     if isinstance(body, Random):

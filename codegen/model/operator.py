@@ -514,6 +514,8 @@ class Operator(Declaration):
     """True if it follows from another entry, as a gradient does."""
     in_range: tuple[str, ...] = ()
     """The arguments that, where they are numbers, must be in the range of a half format that the tensors promote to."""
+    by_tensor: tuple[str, str] | None = None
+    """An argument that is no tensor, and the operator that a tensor in its place means."""
     overloads: tuple[str, ...] = ()
     """The names of further schemas of torch that it answers."""
     autocast: str | None = None

@@ -45,7 +45,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "in_range": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
-    "overloads": (Family.ELEMENTWISE,),
+    "overloads": (Family.ELEMENTWISE, Family.COMPOSITE),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS, Family.FOLD, Family.COMPUTE),
     "require": (Family.ELEMENTWISE, Family.COMPOSITE, Family.LOOP),
 }

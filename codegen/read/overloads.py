@@ -2,7 +2,8 @@
 
 A text argument has an operator for each text: `div(x, y, rounding_mode='floor')` is `floor_divide(x, y)`; the default
 means the operator itself. The last input has operators for numbers: `x ** 2` is `square(x)`, a multiplication, which
-takes a fiftieth of the time of a power. The first argument has the Python of a call with no other argument.
+takes a fiftieth of the time of a power. The first argument has the Python of a call with no other argument. An argument
+of a composite that is no tensor has the operator that a tensor in its place means: `lstm(data, batch_sizes, ...)`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from ..source import Node
 from .fields import Entry
 from .python_text import python_names
 
+_TENSOR = "Tensor"
+_EXAMPLE = "overloads: {sizes: {Tensor: operator}}"
+
 
 @dataclass(frozen=True)
 class Overloads:
@@ -29,12 +33,14 @@ class Overloads:
     """Operators by the number that is passed for the last input."""
     alone: str | None
     """The Python of a call with the first argument only."""
+    by_tensor: tuple[str, str] | None = None
+    """An argument that is no tensor, and the operator that a tensor in its place means."""
 
 
 def read(entry: Entry) -> Overloads:
-    """Read the overloads of an entry; only elementwise ones have such."""
+    """Read the overloads of an entry; only elementwise ones and composites have such."""
     if entry.family is not Family.ELEMENTWISE:
-        return Overloads(MappingProxyType({}), MappingProxyType({}), None)
+        return Overloads(MappingProxyType({}), MappingProxyType({}), None, _by_tensor(entry))
     texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]
     node = entry.mapping(entry.node, "overloads", "argument to what it chooses")
     last = entry.tensors[-1].name if len(entry.tensors) > 1 else ""
@@ -47,6 +53,20 @@ def read(entry: Entry) -> Overloads:
         MappingProxyType(_shortcuts(entry, node and node.get(last))),
         _alone(entry, node, first),
     )
+
+
+def _by_tensor(entry: Entry) -> tuple[str, str] | None:
+    node = entry.mapping(entry.node, "overloads", "argument to what it chooses")
+    if node is None:
+        return None
+    known = [each.name for each in entry.schema.arguments if str(each.type) != "Tensor"]
+    entry.known_keys(node, known, "argument to choose by")
+    options = node.get(node.keys[0].value)
+    word = entry.text(options, _TENSOR) if isinstance(options, MappingNode) else None
+    if word is None:
+        entry.report(node.span, "an argument of a composite needs the operator that a tensor means", _EXAMPLE)
+        return None
+    return node.keys[0].value, word.value
 
 
 def _choices(entry: Entry, node: MappingNode | None, argument: Argument) -> Mapping[str, str]:

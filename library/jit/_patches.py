@@ -18,8 +18,6 @@ from .._base.tensor_class import Tensor
 from .._handle import TensorBase
 from ..autograd import Function
 from ..fx._names import public_functions
-from ..nn.functional.recurrent import recurrent
-from ..nn.modules import rnn
 from ._numbers import CONVERTED, traced_number
 from ._state import recorder, warn_of_value
 
@@ -155,7 +153,6 @@ def _changes() -> Iterator[tuple[Any, str, Any]]:
     yield Tensor, "size", _size(vars(Tensor)["size"])
     yield Tensor, "data", _data(Tensor.data)
     yield Function, "apply", _apply(vars(Function)["apply"])
-    yield rnn, "recurrent", _recorded(recurrent, recurrent)
     package = sys.modules[_PACKAGE]
     for name in ("tensor", "as_tensor", "from_numpy"):
         yield package, name, _warning(getattr(package, name), _CONSTANT.format(name))

@@ -100,7 +100,7 @@ def _declined(function: Any, args: tuple[Any, ...], out: Any) -> str:
 def _other_operator(op: Op, args: tuple[Any, ...], out: Any, in_place: bool) -> Any:
     """The result of the operator that the arguments stand for; NotImplemented where it is this one, and where it is for
     `__torch_function__`, which is told what was called."""
-    if (op.choices or op.pairwise) and keys_of(args, out) & _FUNCTION_KEYS:
+    if op.delegates and keys_of(args, out) & _FUNCTION_KEYS:
         return NotImplemented
     for name, options in op.choices.items():
         place = op.names.index(name)
@@ -109,6 +109,8 @@ def _other_operator(op: Op, args: tuple[Any, ...], out: Any, in_place: bool) -> 
             chosen = _choice(op, name, args[place], default, options)
             rest = [value for other, value in zip(op.names, args, strict=True) if other != name]
             return getattr(ops, f"{chosen}_")(*rest) if in_place else getattr(ops, chosen)(*rest, out=out)
+    if (chosen := _chosen_by_tensor(op, args)) is not None:
+        return chosen(*args)
     if op.pairwise is not None and isinstance(args[1], Tensor):
         return getattr(ops, op.pairwise)(args[0], args[1], out=out)
     if op.pairwise is not None and args[1] is None and args[2] is not False:
@@ -116,6 +118,15 @@ def _other_operator(op: Op, args: tuple[Any, ...], out: Any, in_place: bool) -> 
     if op.name in overloads and isinstance(args[0], Tensor):
         return overloads[op.name](*args)
     return NotImplemented
+
+
+def _chosen_by_tensor(op: Op, args: tuple[Any, ...]) -> Any:
+    """The function that a tensor in the place of another argument asks for, if there is one."""
+    if op.by_tensor is None:
+        return None
+    argument, chosen = op.by_tensor
+    place = op.names.index(argument)
+    return getattr(ops, chosen) if len(args) > place and isinstance(args[place], Tensor) else None
 
 
 def _choice(op: Op, name: str, text: Any, default: Any, options: Mapping[str, str]) -> str:
@@ -141,6 +152,8 @@ def unbound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         other = numpy_forms[op.name](*args, **named)
         if other is not NotImplemented:
             return other
+    if (chosen := _chosen_by_tensor(op, args)) is not None:
+        return chosen(*args, **named)
     by_name = in_old_order(op, function.__name__, args, named)
     if by_name is not None:
         return function(**by_name)

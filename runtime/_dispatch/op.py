@@ -72,12 +72,12 @@ class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "autocast", "body", "bounds", "called", "choices", "complex_refusal", "data_dependent", "decomposes",
-        "default_dtype", "defaults", "derivative", "dynamic_shape", "family", "first", "function", "getter",
-        "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "module",
-        "name", "names", "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
-        "positional", "promotes", "random", "refusal", "refused", "results", "rule", "schema", "separate",
-        "shared", "single", "sums_rows", "target", "types", "view", "words",
+        "alone", "autocast", "body", "bounds", "by_tensor", "called", "choices", "complex_refusal", "data_dependent",
+        "decomposes", "default_dtype", "defaults", "delegates", "derivative", "dynamic_shape", "family", "first",
+        "function", "getter", "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit",
+        "lone_numbers", "module", "name", "names", "naming", "numbers", "opaque", "out", "overload", "overloads",
+        "package", "pairwise", "params", "positional", "promotes", "random", "refusal", "refused", "results", "rule",
+        "schema", "separate", "shared", "single", "sums_rows", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -111,6 +111,7 @@ class Op:
         choices: Mapping[str, Mapping[str, str]] | None = None,
         alone: Callable[..., Any] | None = None,
         pairwise: str | None = None,
+        by_tensor: tuple[str, str] | None = None,
         numbers: Mapping[str, str] | None = None,
         bounds: tuple[str, ...] = (),
         default_dtype: int | None = None,
@@ -179,6 +180,10 @@ class Op:
         """The operator of a call with the first argument alone."""
         self.pairwise = pairwise
         """The operator that a tensor in place of `dim` asks for."""
+        self.by_tensor = by_tensor
+        """An argument that is no tensor, and the operator that a tensor in its place asks for."""
+        self.delegates = bool(choices or pairwise or by_tensor)
+        """True if some calls are those of another operator."""
         self.numbers = numbers or {}
         """Tensors in whose place a number may be given, and the name that the number then has."""
         self.bounds = bounds

@@ -34,7 +34,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """Asks the classes of the arguments, derived ones before those that they are derived from; NotImplemented where all
     of them decline."""
     overloaded = overloaded_arguments((*args, out))
-    if not overloaded and (op.choices or op.pairwise):  # which are left to the function where a class may want them
+    if not overloaded and op.delegates:  # which are left to the function where a class may want them
         positional, named = as_called(op, args, out, mode)
         return disabled(public_function(op, mode), (), positional, named)
     if not overloaded:

@@ -7,9 +7,9 @@ import numbers
 from typing import Any
 
 from ..._base.warn import warn
+from ..._dispatch.ops import ops
 from ..._operators import empty
 from .. import init
-from ..functional.recurrent import recurrent
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
@@ -175,19 +175,20 @@ class RNNBase(Module):
             state = tuple(each.index_select(1, order) for each in state)
         if listed is None and not x.size(0):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        dropout = self.dropout if self.training else 0.0
-        output, final = recurrent(
-            self.mode, x, listed, state, self.all_weights, self.bias, 1 + self.bidirectional, dropout
-        )
+        layers: Any = getattr(ops, self.mode.lower())
+        params = [each for weights in self.all_weights for each in weights]
+        settings = (params, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        begin = state if self.mode == "LSTM" else state[0]
+        output, *final = layers(x, sizes, begin, *settings) if packed else layers(x, begin, *settings, False)
         if restore is not None:
-            final = tuple(each.index_select(1, restore) for each in final)
+            final = [each.index_select(1, restore) for each in final]
         if packed:
             output = PackedSequence(output, sizes, order, restore)
         elif one:
-            output, final = output.squeeze(1), tuple(each.squeeze(1) for each in final)
+            output, final = output.squeeze(1), [each.squeeze(1) for each in final]
         elif self.batch_first:
             output = output.transpose(0, 1)
-        return output, final if self.mode == "LSTM" else final[0]
+        return output, tuple(final) if self.mode == "LSTM" else final[0]
 
 
 class RNN(RNNBase):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._dispatch.ops import ops
 from ..._operators import empty
-from ..functional.recurrent import STEPS, Layer
 from ..parameter import Parameter
 from .module import Module
 from .rnn import draw_uniform
@@ -68,9 +68,10 @@ class RNNCellBase(Module):
                     f"hidden{place} has inconsistent hidden_size: got {each.size(1)}, expected {self.hidden_size}"
                 )
         weights = [self.weight_ih, self.weight_hh] + ([self.bias_ih, self.bias_hh] if self.bias else [])
-        layer = Layer(weights, self.bias)
-        result = STEPS[self._ow_mode](layer.of_inputs(x), states, layer)
-        return tuple(each.squeeze(0) for each in result) if one else tuple(result)
+        step: Any = getattr(ops, f"{self._ow_mode.lower()}_cell")
+        result = step(x, states if self._ow_mode == "LSTM" else states[0], *weights)
+        found = result if self._ow_mode == "LSTM" else (result,)
+        return tuple(each.squeeze(0) for each in found) if one else found
 
 
 class RNNCell(RNNCellBase):

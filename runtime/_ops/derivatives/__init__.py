@@ -9,5 +9,6 @@ from .basic import *  # noqa: F403
 from .folds import *  # noqa: F403
 from .networks import *  # noqa: F403
 from .parts import *  # noqa: F403
+from .recurrent import *  # noqa: F403
 from .rows import *  # noqa: F403
 from .selection import *  # noqa: F403

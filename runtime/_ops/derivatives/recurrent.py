@@ -1,0 +1,75 @@
+"""Gradients of all steps of an LSTM at once: that of the weight is one product, not one for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._autograd.backward_api import grad as gradients
+from ..._autograd.grad_mode import enable_grad, is_grad_enabled
+from ..._dispatch.ops import ops
+from ..lstm_steps import step_places
+from ..recurrent import lstm_by_steps
+
+__all__ = ["lstm_through_time"]
+
+
+def lstm_through_time(
+    grads: Sequence[Any], given: Sequence[Any], found: Any, activated: Any, cells: Any, backwards: bool
+) -> Sequence[Any]:
+    """Return the gradients of the gates, the first state, the weight and the bias.
+
+    Args:
+        grads (Sequence[Any]): those of the outputs and of the last state.
+        given (Sequence[Any]): the gates, the first state, the weight and the bias.
+        found, activated, cells (Tensor): the outputs, the activated gates and the cells.
+        backwards (bool): whether the steps went from the last to the first.
+    """
+    if all(each is None for each in grads):
+        return [None] * 5
+    if is_grad_enabled():  # the gradients are to have gradients
+        return _recorded(grads, given, backwards)
+    _, h, c, weight, bias = given
+    steps, batch, size = cells.shape
+    by_found, by_h, by_c = (
+        ops.zeros_like(like) if grad is None else grad for grad, like in zip(grads, (found, h, c), strict=True)
+    )
+
+    def before(begin: Any, states: Any) -> Any:
+        """The states before each step."""
+        first = begin.unsqueeze(0)
+        return ops.cat([states[1:], first] if backwards else [first, states[:-1]])
+
+    # What gradients of cells and outputs are multiplied by, for all steps at once.
+    keep_in, forget, new, last = activated.chunk(4, 2)
+    curved = cells.tanh()
+    by_last = curved * last * (1 - last)
+    by_cell = last * (1 - curved * curved)
+    factors = ops.stack(
+        [new * keep_in * (1 - keep_in), before(c, cells) * forget * (1 - forget), keep_in * (1 - new * new)], 2
+    )
+    by_gates = ops.empty_like(activated)
+    for place in step_places(steps, not backwards):
+        by_h = by_h + by_found[place]
+        by_c = ops.addcmul(by_c, by_h, by_cell[place])
+        part = by_gates[place]
+        part.narrow(1, 0, 3 * size).copy_((by_c.unsqueeze(1) * factors[place]).view(batch, 3 * size))
+        part.narrow(1, 3 * size, size).copy_(by_h * by_last[place])
+        by_c = by_c * forget[place]
+        by_h = part.matmul(weight)
+    flat = by_gates.view(-1, 4 * size)
+    by_weight = flat.t().matmul(before(h, found).view(-1, size))
+    return by_gates, by_h, by_c, by_weight, None if bias is None else flat.sum(0)
+
+
+def _recorded(grads: Sequence[Any], given: Sequence[Any], backwards: bool) -> list[Any]:
+    with enable_grad():
+        gates, h, c, weight, bias = given
+        results = lstm_by_steps(gates, h, c, weight, bias, backwards)
+        known = [(result, grad) for result, grad in zip(results, grads, strict=True) if grad is not None]
+        wanted = [each for each in given if each is not None and each.requires_grad]
+        found = iter(
+            gradients([each[0] for each in known], wanted, [each[1] for each in known], create_graph=True,
+                      allow_unused=True)
+        )  # fmt: skip
+    return [next(found) if each is not None and each.requires_grad else None for each in given]
