@@ -20,9 +20,8 @@ __all__ = ["Names", "function_name", "public_functions", "qualified_name", "reso
 _PACKAGE = __name__.partition(".")[0]
 # Namespaces of functions: the later ones have the word where a function is in several.
 _NAMESPACES = ("signal.windows", "special", "fft", "linalg", "nn.functional", "")
-# Where the functions in Python are that the package itself has, and those of them that are recorded.
-_IN_PYTHON = ("_aten.", "_checks")
-_COMPUTING = tuple(f"{_PACKAGE}.{each}" for each in _IN_PYTHON)
+# Where the functions in Python are that the package itself has and that are recorded.
+_IN_PYTHON = "_checks"
 _PRIVATE = ("_assert",)
 # What generated code calls by these names is not to be hidden by the names of nodes.
 RESERVED = frozenset({"inf", "nan", "NoneType", "torch", "device", _PACKAGE})
@@ -48,12 +47,12 @@ def _functions_of(name_of_module: str) -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
     if not has_all:
         for name, path in module._LAZY_NAMES.items():
-            if path.startswith(_IN_PYTHON):
+            if path == _IN_PYTHON:
                 getattr(module, name)  # imports what has not been asked for yet
     for name, value in vars(module).items():
         if name.startswith("_") and name not in _PRIVATE:
             continue
-        is_python = isinstance(value, FunctionType) and (has_all or value.__module__.startswith(_COMPUTING))
+        is_python = isinstance(value, FunctionType) and (has_all or value.__module__ == f"{_PACKAGE}.{_IN_PYTHON}")
         if is_python or isinstance(value, Function):
             found[name] = value
     return found
