@@ -10,25 +10,15 @@ has `__init__(self, negative_slope=0.01, inplace=False)`, and `forward(x)` retur
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._base.declared import dataclass_transform, declared_defaults, give_constructor
 from ..._ops.losses import reduction_word
 from ..._tensor.tensor import Tensor
 from .. import functional
 from .module import Module
 
-if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
-else:
-
-    def dataclass_transform(**_: Any) -> Any:
-        """Return a decorator that changes nothing: type checkers alone read it."""
-        return lambda cls: cls
-
-
 __all__ = ["Call", "Loss"]
-
-_INIT = "def __init__(self, {arguments}):\n    self._ow_begin({{{names}}})\n"
 
 
 @dataclass_transform(eq_default=False)
@@ -55,25 +45,12 @@ class Call(Module):
         if not call:
             return
         cls._ow_call, cls._ow_trains, cls._ow_shown = call, trains, shown
-        own = cls.__dict__
         if cls.__doc__:  # which `python -OO` leaves out
             cls.__doc__ += f"\n\n    Options, shapes, dtypes and errors are those of `nn.functional.{call}`.\n    "
-        names = [name for name in own.get("__annotations__", {}) if name[0] != "_"]
-        cls._ow_options = tuple(names)
-        if "__init__" in own:
-            return
-        defaults = {f"_{name}": own[name] for name in names if name in own}
-        arguments = [f"{name}=_{name}" if name in own else name for name in names]
-        if keyword_only:
-            arguments.insert(0, "*")
-        for name in names:
-            if name in own:
-                delattr(cls, name)  # the attribute is that of the instance
-        given = ", ".join(f"{name!r}: {name}" for name in names)
-        exec(_INIT.format(arguments=", ".join(arguments), names=given), defaults)
-        made: Any = defaults["__init__"]
-        made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
-        cls.__init__ = made  # type: ignore[method-assign]
+        defaults = declared_defaults(cls)
+        cls._ow_options = tuple(defaults)
+        if "__init__" not in vars(cls):
+            give_constructor(cls, defaults, positional=0 if keyword_only else len(defaults))
 
     def _ow_begin(self, options: dict[str, Any]) -> None:
         Module.__init__(self)
