@@ -360,3 +360,15 @@ int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     for (int k = 0; k < made; k++) ow_tensor_free(results[k]);
     return 0;
 }
+
+int ow_elementwise_over(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params) {
+    elementwise_call c;
+    c.plain = defaults_suffice(op, params);
+    if (!begin(&c, op, inputs, params, inputs[0])) return 0;
+    for (int k = 0; k < op->results; k++) {
+        int dtype = dtype_of_result(op, k, c.r.result);
+        if (k && !check_inplace(op, inputs[k], dtype, c.iter.ndim, c.iter.shape)) return 0;
+        if (!ow_check_writable(inputs[k], inputs, op->ninputs)) return 0;
+    }
+    return execute(&c, op, inputs, inputs, op->results);
+}

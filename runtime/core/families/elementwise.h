@@ -100,6 +100,14 @@ int ow_check_fitting(const ow_op *op, const ow_tensor *input, int common);   /* 
 /* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
 void ow_absent_value(int which, int dtype, char *value);
 
+/* ---- results over inputs -------------------------------------------------------------------------------- */
+
+/* Writes all results over the first inputs. 1, or 0 with the error set. (elementwise.c) */
+int ow_elementwise_over(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params);
+/* The same of n calls, whose inputs stand one after the other in `rows`, which are moved about there; of n = 0, nothing.
+ * (overwrite.c) */
+int ow_overwrite(const ow_op *op, ow_tensor **rows, int64_t n, ow_tensor *const *params);
+
 /* ---- the common case (elementwise_contiguous.c) -------------------------------------------------------- */
 
 /* Takes contiguous tensors of one shape and dtype, or a number as the last of them; *done tells whether they were such.
