@@ -7,64 +7,58 @@ from typing import Any
 from .._base.finfo import finfo
 from .._operators import zeros_like
 from .._tensor.tensor import Tensor
-from .gradient_optimizer import (
-    GradientOptimizer,
-    Rate,
-    advance,
-)
-from .optimizer import Parameters
-from .parameter_groups import Group, options_of
+from .gradient_optimizer import GradientOptimizer, advance
+from .options import KW_ONLY, SHOULD_BE, Rate, declared, not_negative, one_rate, option
+from .parameter_groups import Group
 from .state_number import StateNumber
 
 __all__ = ["Adafactor"]
 
 
+def _falling(beta2_decay: float) -> None:
+    if beta2_decay > 0.0:
+        raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+
+
+def _pair(eps: tuple[float | None, float]) -> None:
+    for place, each in enumerate(eps, 1):
+        if each is not None:
+            not_negative(f"epsilon{place}", SHOULD_BE)(each)
+
+
+def _at_least_one(d: float) -> None:
+    if not d >= 1.0:
+        raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+
+
+@declared
 class Adafactor(GradientOptimizer):
     """Adafactor: steps divided by the root of a moving mean of squares, of which for matrices only the sums over rows
     and columns are kept (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018).
 
-    Args:
-        params: parameters or groups of them.
-        lr: learning rate, relative to the size of the parameter.
-        beta2_decay: the power of the step by which the mean shrinks.
-        eps: the least root of a mean, None: the distance from 1 to the next number; and the least size of a parameter.
-        d: the largest size of a step, before the rate.
-        weight_decay: parameters shrink by `1 - lr * weight_decay`.
-        foreach: accepted, without effect.
-        maximize: goes uphill.
-
     Raises:
-        ValueError: an option is out of range.
+        ValueError: an option is out of its range.
         RuntimeError: a parameter is complex.
     """
 
-    def __init__(
-        self,
-        params: Parameters,
-        lr: Rate = 1e-2,
-        beta2_decay: float = -0.8,
-        eps: tuple[float | None, float] = (None, 1e-3),
-        d: float = 1.0,
-        weight_decay: float = 0.0,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-    ) -> None:
-        options = options_of(locals())
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
-            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if beta2_decay > 0.0:
-            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        for place, each in enumerate(eps, 1):
-            if each is not None and not each >= 0.0:
-                raise ValueError(f"epsilon{place} should be >= 0 but is: {each}")
-        if not d >= 1.0:
-            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        super().__init__(params, options)
+    lr: Rate = option(
+        default=1e-2,
+        doc="learning rate, relative to the size of the parameter.",
+        check=one_rate(not_negative("Learning rate", SHOULD_BE)),
+    )
+    beta2_decay: float = option(default=-0.8, doc="the power of the step by which the mean shrinks.", check=_falling)
+    eps: tuple[float | None, float] = option(
+        default=(None, 1e-3),
+        doc="the least root of a mean, None: the distance from 1 to the next number; the least size of a parameter.",
+        check=_pair,
+    )
+    d: float = option(default=1.0, doc="the largest size of a step, before the rate.", check=_at_least_one)
+    weight_decay: float = option(
+        default=0.0, doc="parameters shrink by `1 - lr * weight_decay`.", check=not_negative("weight_decay", SHOULD_BE)
+    )
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
 
     def _ow_update(self, group: Group) -> None:
         lr, (least, smallest) = float(group["lr"]), group["eps"]
@@ -73,7 +67,7 @@ class Adafactor(GradientOptimizer):
                 continue
             if parameter.is_complex():
                 raise RuntimeError("Adafactor does not support complex parameters")
-            state = self.state[parameter] or self._ow_begin(parameter)
+            state = self.state[parameter] or self._ow_begin_state(parameter)
             step = advance(state)
             gradient = -parameter.grad if group["maximize"] else parameter.grad
             floor = finfo(parameter.dtype).eps if least is None else least
@@ -86,7 +80,7 @@ class Adafactor(GradientOptimizer):
             excess = (scaled.norm(2).double() / (count * group["d"])).clamp_(min=1.0)
             parameter.addcmul_(scaled, rate / excess, value=-1)
 
-    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin_state(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = StateNumber(0)
         if parameter.dim() > 1:

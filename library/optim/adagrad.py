@@ -4,87 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._operators import full_like
-from .._tensor.tensor import Tensor
-from .functional import scaled_step_
-from .gradient_optimizer import (
-    GradientOptimizer,
-    Rate,
-    advance,
-    check_not_negative,
-    check_rate,
-    descent,
-    numbers_of,
-    state_of,
-)
+from .elementwise import ElementwiseOptimizer, Step
+from .functional import adagrad
 from .optimizer import Parameters
-from .parameter_groups import Group, options_of
-from .state_number import StateNumber
+from .options import KW_ONLY, Rate, declared, not_negative, option
+from .parameter_groups import Group
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(GradientOptimizer):
+@declared
+class Adagrad(ElementwiseOptimizer):
     """Adagrad: steps along the gradient, divided by the root of the sum of its squares so far.
 
     Duchi, Hazan and Singer, Adaptive Subgradient Methods for Online Learning and Stochastic Optimization, 2011.
-
-    Args:
-        params: parameters or groups of them.
-        lr: learning rate.
-        lr_decay: step `n` is taken with `lr / (1 + (n - 1) * lr_decay)`.
-        weight_decay: factor of the parameter that is added to its gradient.
-        initial_accumulator_value: what the sum of squares begins with.
-        eps: is added to the root.
-        foreach: accepted, without effect.
-        maximize: goes uphill.
-        differentiable: steps are recorded, so that gradients go through them.
-        fused: accepted, without effect; not with `foreach` or `differentiable`.
-
-    Raises:
-        ValueError: an option is negative.
     """
 
-    def __init__(
-        self,
-        params: Parameters,
-        lr: Rate = 1e-2,
-        lr_decay: float = 0,
-        weight_decay: float = 0,
-        initial_accumulator_value: float = 0,
-        eps: float = 1e-10,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        check_rate(lr)
-        check_not_negative("lr_decay value", lr_decay)
-        check_not_negative("weight_decay value", weight_decay)
-        check_not_negative("initial_accumulator_value value", initial_accumulator_value)
-        check_not_negative("epsilon value", eps)
-        super().__init__(params, options_of(locals()))
+    lr: Rate = 1e-2
+    lr_decay: float = option(
+        default=0, doc="step `n` is taken with `lr / (1 + (n - 1) * lr_decay)`.", check=not_negative("lr_decay value")
+    )
+    weight_decay: float = 0
+    initial_accumulator_value: float = option(
+        default=0, doc="what the sum of squares begins with.", check=not_negative("initial_accumulator_value value")
+    )
+    eps: float = 1e-10
+    foreach: bool | None = None
+    _: KW_ONLY
+    maximize: bool = False
+    differentiable: bool = False
+    fused: bool | None = None
+
+    def _ow_begin(self, params: Parameters, options: dict[str, Any]) -> None:
+        super()._ow_begin(params, options)
         for group in self.param_groups:
             for parameter in group["params"]:
-                self._ow_begin(parameter)
+                self._ow_begin_state(parameter, self._ow_state(group))
 
-    def _ow_update(self, group: Group) -> None:
-        lr, lr_decay, eps = float(group["lr"]), group["lr_decay"], group["eps"]
-        maximize, weight_decay = group["maximize"], group["weight_decay"]
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            state = self.state[parameter] or self._ow_begin(parameter)
-            rate = lr / (1 + (advance(state) - 1) * lr_decay)
-            numbers, total = numbers_of(parameter), state_of(state, "sum", group)
-            gradient = descent(numbers_of(parameter.grad), numbers, maximize, weight_decay)
-            total.addcmul_(gradient, gradient)
-            scaled_step_(numbers, gradient, total, rate=rate, eps=eps)
+    def _ow_state(self, group: Group) -> dict[str, float]:
+        return {"step": 0, "sum": self.defaults["initial_accumulator_value"]}
 
-    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
-        state = self.state[parameter]
-        state["step"] = StateNumber(0)
-        begin = self.defaults["initial_accumulator_value"]
-        state["sum"] = full_like(parameter, complex(begin, begin) if parameter.is_complex() else begin)
-        return state
+    def _ow_step(self, group: Group, numbers: dict[str, Any], is_first: bool) -> Step:
+        rate = float(group["lr"]) / (1 + (numbers["step"] - 1) * group["lr_decay"])
+        return adagrad, {"rate": rate, "eps": group["eps"], "decay": group["weight_decay"]}

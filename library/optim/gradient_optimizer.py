@@ -1,23 +1,18 @@
-"""Base of optimizers that update each parameter by its own gradient: the loop over groups, checks of options."""
+"""Base of optimizers that update each parameter by its own gradient: the loop over groups, numbers of their states."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from .._autograd.grad_mode import enable_grad, set_grad_enabled
-from .._operators import view_as_real
-from .._tensor.tensor import Tensor
-from .optimizer import Optimizer
+from .options import DeclaredOptimizer
 from .parameter_groups import Group
 from .state_number import StateNumber
 
-Rate: TypeAlias = float | Tensor
-"""A learning rate: schedules write to a tensor of one element in place."""
 
-
-class GradientOptimizer(Optimizer):
+class GradientOptimizer(DeclaredOptimizer):
     """Base of optimizers that change a parameter by its own gradient and state. There is one way to compute a step,
     which is that of `foreach` and `fused` too."""
 
@@ -74,18 +69,6 @@ class GradientOptimizer(Optimizer):
         return {**values, **{name: each.saved() for name, each in given.items() if isinstance(each, StateNumber)}}
 
 
-def numbers_of(tensor: Tensor) -> Tensor:
-    """The tensor, or the real numbers that a complex one consists of, as a view: each of them is a parameter."""
-    return view_as_real(tensor) if tensor.is_complex() else tensor
-
-
-def state_of(state: dict[str, Any], name: str, group: Group) -> Tensor:
-    """The numbers of a tensor of the state, to be overwritten. Where steps have a history, those before keep theirs."""
-    if group["differentiable"]:
-        state[name] = state[name].clone()
-    return numbers_of(state[name])
-
-
 def advance(state: dict[str, Any]) -> float:
     """Counts a step of a parameter."""
     count = state["step"]
@@ -93,30 +76,3 @@ def advance(state: dict[str, Any]) -> float:
         count = StateNumber(count)
     state["step"] = count = count.next(count + 1)
     return count
-
-
-def descent(gradient: Tensor, parameter: Tensor, maximize: bool, weight_decay: Rate) -> Tensor:
-    """The gradient of what is minimized: the negative loss when `maximize`, and the penalty of large weights."""
-    if maximize:
-        gradient = -gradient
-    return gradient.add(parameter, alpha=float(weight_decay)) if weight_decay else gradient
-
-
-def check_rate(lr: Rate) -> None:
-    """Raises ValueError unless it is one number that is not negative."""
-    if isinstance(lr, Tensor) and lr.numel() != 1:
-        raise ValueError("Tensor lr must be 1-element")
-    check_not_negative("learning rate", lr)
-
-
-def check_factors(betas: Any) -> None:
-    """Raises ValueError unless all are at least 0 and less than 1."""
-    for index, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-
-
-def check_not_negative(name: str, value: Any) -> None:
-    """Raises ValueError for negative options and NaN."""
-    if not value >= 0.0:
-        raise ValueError(f"Invalid {name}: {value}")

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .._autograd.grad_mode import enable_grad, no_grad
-from .._operators import cat, zeros_like
+from .._operators import cat, view_as_real, zeros_like
 from .._tensor.tensor import Tensor
-from .gradient_optimizer import Rate, check_rate, numbers_of
 from .line_search import Trial, strong_wolfe
-from .optimizer import Optimizer, Parameters
-from .parameter_groups import options_of
+from .optimizer import Parameters
+from .options import DeclaredOptimizer, Rate, declared, option
 
 __all__ = ["LBFGS"]
 
@@ -19,42 +18,31 @@ __all__ = ["LBFGS"]
 _LEAST_CURVATURE = 1e-10
 
 
-class LBFGS(Optimizer):
+@declared
+class LBFGS(DeclaredOptimizer):
     """L-BFGS, a quasi-Newton method: steps along the gradient times an estimate of the inverse Hessian from the last
     gradients.
 
     Liu and Nocedal, On the Limited Memory BFGS Method for Large Scale Optimization, 1989. All parameters form one
     vector and one group; its state is that of the first of them.
 
-    Args:
-        params: parameters.
-        lr: length of a step, or of the first one that a line search tries.
-        max_iter: directions in a step of the optimizer.
-        max_eval: evaluations of the loss in a step; `max_iter * 5 // 4` when None.
-        tolerance_grad: a step ends where no element of the gradient is larger.
-        tolerance_change: it ends, too, where loss or parameters change less.
-        history_size: how many gradients are remembered.
-        line_search_fn: "strong_wolfe", or None: every step has the length `lr`.
-
     Raises:
         ValueError: `lr` is negative, or there are several groups.
         RuntimeError: in `step`, when there is no such line search.
     """
 
-    def __init__(
-        self,
-        params: Parameters,
-        lr: Rate = 1,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
-        line_search_fn: str | None = None,
-    ) -> None:
-        check_rate(lr)
-        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
-        super().__init__(params, options_of(locals()))
+    lr: Rate = option(default=1, doc="length of a step, or of the first one that a line search tries.")
+    max_iter: int = option(default=20, doc="directions in a step of the optimizer.")
+    max_eval: int | None = option(default=None, doc="evaluations of the loss in a step; `max_iter * 5 // 4` when None.")
+    tolerance_grad: float = option(default=1e-7, doc="a step ends where no element of the gradient is larger.")
+    tolerance_change: float = option(default=1e-9, doc="it ends, too, where loss or parameters change less.")
+    history_size: int = option(default=100, doc="how many gradients are remembered.")
+    line_search_fn: str | None = option(default=None, doc='"strong_wolfe", or None: every step has the length `lr`.')
+
+    def _ow_begin(self, params: Parameters, options: dict[str, Any]) -> None:
+        if options["max_eval"] is None:
+            options["max_eval"] = options["max_iter"] * 5 // 4
+        super()._ow_begin(params, options)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
@@ -92,7 +80,7 @@ class LBFGS(Optimizer):
             slope = float(gradient.dot(direction))
             if slope > -tolerance_change:
                 break
-            before, spent = loss, 0
+            before, spent, extent = loss, 0, _largest(direction)
             if group["line_search_fn"] is None:
                 self._ow_move(direction, step)
                 if left:
@@ -101,7 +89,7 @@ class LBFGS(Optimizer):
                 start = Trial(0.0, loss, gradient, slope)
                 evaluate = self._ow_trials(closure, direction)
                 most = max_eval - evaluations
-                result, spent = strong_wolfe(evaluate, start, step, _largest(direction), tolerance_change, most)
+                result, spent = strong_wolfe(evaluate, start, step, extent, tolerance_change, most)
                 loss, gradient, step = result.loss, result.gradient, result.step
                 self._ow_move(direction, step)
                 state["t"] = step
@@ -111,32 +99,32 @@ class LBFGS(Optimizer):
             state["func_evals"] += spent
             if evaluations >= max_eval or _largest(gradient) <= group["tolerance_grad"]:
                 break
-            if _largest(direction) * abs(step) <= tolerance_change or abs(loss - before) < tolerance_change:
+            if extent * abs(step) <= tolerance_change or abs(loss - before) < tolerance_change:
                 break
         return first_loss
 
     def _ow_direction(self, gradient: Tensor, state: dict[str, Any], history_size: int) -> Tensor:
-        """The negative gradient, multiplied by the inverse Hessian (two-loop recursion)."""
+        """The negative gradient, multiplied by the inverse Hessian (two-loop recursion). It reads one number."""
         if state["n_iter"] == 1:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
             return -gradient
         changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
         change, step = gradient - state["prev_flat_grad"], state["d"] * float(state["t"])
-        curvature = float(change.dot(step))
-        if curvature > _LEAST_CURVATURE:
+        curvature = change.dot(step)
+        if float(curvature) > _LEAST_CURVATURE:
             for remembered, new in ((changes, change), (steps, step), (curvatures, 1.0 / curvature)):
                 if len(remembered) == history_size:
                     del remembered[0]
                 remembered.append(new)
-            state["H_diag"] = curvature / float(change.dot(change))
+            state["H_diag"] = curvature / change.dot(change)
         result = -gradient
         factors = state.setdefault("al", [None] * history_size)
         for k in reversed(range(len(steps))):
-            factors[k] = float(steps[k].dot(result)) * float(curvatures[k])
-            result.add_(changes[k], alpha=-factors[k])
-        result.mul_(float(state["H_diag"]))
+            factors[k] = steps[k].dot(result) * curvatures[k]
+            result.addcmul_(changes[k], factors[k], value=-1)
+        result.mul_(state["H_diag"])
         for k in range(len(steps)):
-            result.add_(steps[k], alpha=factors[k] - float(changes[k].dot(result)) * float(curvatures[k]))
+            result.addcmul_(steps[k], factors[k] - changes[k].dot(result) * curvatures[k])
         return result
 
     def _ow_trials(self, closure: Callable[[], Any], direction: Tensor) -> Callable[[float], Trial]:
@@ -155,12 +143,17 @@ class LBFGS(Optimizer):
     def _ow_gradient(self) -> Tensor:
         """All gradients in one vector; zeros where there is none."""
         grads = [zeros_like(each) if each.grad is None else each.grad for each in self._params]
-        return cat([numbers_of(each).reshape(-1) for each in grads])
+        return cat([_numbers_of(each).reshape(-1) for each in grads])
 
     def _ow_move(self, direction: Tensor, step: float) -> None:
-        moved = [numbers_of(parameter) for parameter in self._params]
+        moved = [_numbers_of(parameter) for parameter in self._params]
         for numbers, part in zip(moved, direction.split([each.numel() for each in moved]), strict=True):
             numbers.add_(part.view_as(numbers), alpha=step)
+
+
+def _numbers_of(tensor: Tensor) -> Tensor:
+    """The tensor, or the real numbers that a complex one consists of, as a view."""
+    return view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def _largest(vector: Tensor) -> float:

@@ -3,62 +3,62 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._operators import addmm, zeros_like
 from .._tensor.tensor import Tensor
-from .gradient_optimizer import GradientOptimizer, Rate
+from .gradient_optimizer import GradientOptimizer
 from .optimizer import Parameters
-from .parameter_groups import Group, options_of
+from .options import SHOULD_BE, Rate, declared, not_negative, one_rate, option
+from .parameter_groups import Group
 
 __all__ = ["Muon"]
 
 _FACTORS = {None: "original", "original": "original", "match_rms_adamw": "match_rms_adamw"}
 
 
+def _known(adjust_lr_fn: str | None) -> None:
+    if adjust_lr_fn not in _FACTORS:
+        raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+
+
+@declared
 class Muon(GradientOptimizer):
     """Muon: steps along an orthogonal matrix near the momentum of the gradients (Jordan and others, Muon: an optimizer
     for hidden layers in neural networks, 2024). Parameters are matrices; others are for AdamW or the like.
-
-    Args:
-        params: parameters or groups of them.
-        lr: learning rate.
-        weight_decay: parameters shrink by `1 - lr * weight_decay` in each step.
-        momentum: how much of the moving mean of gradients stays in each step.
-        nesterov: steps along the mean as it will be, with the gradient once more.
-        ns_coefficients: the three coefficients of the polynomial that makes singular values one (Newton and Schulz).
-        eps: the least norm that gradients are divided by.
-        ns_steps: how often the polynomial is applied.
-        adjust_lr_fn: how the rate depends on the shape: `original`, or None, the root of rows over columns, if above
-            one; `match_rms_adamw`, a fifth of the root of the larger.
 
     Raises:
         ValueError: an option is negative or unknown, or a parameter is no matrix.
     """
 
-    def __init__(
-        self,
-        params: Parameters,
-        lr: Rate = 1e-3,
-        weight_decay: float = 0.1,
-        momentum: float = 0.95,
-        nesterov: bool = True,
-        ns_coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315),
-        eps: float = 1e-7,
-        ns_steps: int = 5,
-        adjust_lr_fn: str | None = None,
-    ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
-            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not momentum >= 0.0:
-            raise ValueError(f"momentum should be >= 0 but is: {momentum}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
-        if adjust_lr_fn not in _FACTORS:
-            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        super().__init__(params, options_of(locals()))
+    lr: Rate = option(default=1e-3, doc="learning rate.", check=one_rate(not_negative("Learning rate", SHOULD_BE)))
+    weight_decay: float = option(
+        default=0.1,
+        doc="parameters shrink by `1 - lr * weight_decay` in each step.",
+        check=not_negative("weight decay", SHOULD_BE),
+    )
+    momentum: float = option(
+        default=0.95,
+        doc="how much of the moving mean of gradients stays in each step.",
+        check=not_negative("momentum", SHOULD_BE),
+    )
+    nesterov: bool = option(default=True, doc="steps along the mean as it will be, with the gradient once more.")
+    ns_coefficients: tuple[float, float, float] = option(
+        default=(3.4445, -4.7750, 2.0315),
+        doc="the three coefficients of the polynomial that makes singular values one (Newton and Schulz).",
+    )
+    eps: float = option(default=1e-7, doc="the least norm that gradients are divided by.", check=lambda _: None)
+    ns_steps: int = option(default=5, doc="how often the polynomial is applied.")
+    adjust_lr_fn: str | None = option(
+        default=None,
+        doc="how the rate depends on the shape: `original`, or None, the root of rows over columns, if above one; "
+        "`match_rms_adamw`, a fifth of the root of the larger.",
+        check=_known,
+    )
+
+    def _ow_begin(self, params: Parameters, options: dict[str, Any]) -> None:
+        super()._ow_begin(params, options)
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.ndim != 2:

@@ -36,11 +36,6 @@ def parameters_of(given: Any, may_be_computed: bool = False) -> Group:
     return {"params": tensors, "param_names": names} if names else {"params": tensors}
 
 
-def options_of(names: dict[str, Any]) -> Group:
-    """The options among the local names of an optimizer's constructor: all its arguments but the parameters."""
-    return {name: value for name, value in names.items() if name not in ("self", "params", "__class__")}
-
-
 def check_among(group: Group, others: Sequence[Group]) -> None:
     """Warns of a parameter that comes twice in the group.
 

@@ -8,44 +8,41 @@ from typing import Any
 from .._base.types import strided
 from .._operators import zeros_like
 from .._tensor.tensor import Tensor
-from .gradient_optimizer import GradientOptimizer, Rate, check_factors
+from .gradient_optimizer import GradientOptimizer
 from .optimizer import Parameters
-from .parameter_groups import Group, options_of
+from .options import Rate, declared, one_rate, option
+from .parameter_groups import Group
 
 __all__ = ["SparseAdam"]
 
 
+def _positive(name: str) -> Callable[[Any], None]:
+    def check(value: Any) -> None:
+        if not value > 0.0:
+            raise ValueError(f"Invalid {name}: {value}")
+
+    return check
+
+
+@declared
 class SparseAdam(GradientOptimizer):
     """Adam for sparse gradients: only elements at whose places the gradient has some are changed; all others keep their
     means.
-
-    Args:
-        params: parameters or groups of them.
-        lr, betas, eps, maximize: as of Adam.
 
     Raises:
         ValueError: an option is negative, or a factor not less than 1; a parameter is sparse or complex.
         RuntimeError: a gradient is dense.
     """
 
+    lr: Rate = option(default=1e-3, doc="learning rate.", check=one_rate(_positive("learning rate")))
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = option(default=1e-8, doc="is added to the root.", check=_positive("epsilon value"))
+    maximize: bool = False
+
     _ow_numbers = ()
 
-    def __init__(
-        self,
-        params: Parameters,
-        lr: Rate = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        maximize: bool = False,
-    ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr > 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps > 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        check_factors(betas)
-        super().__init__(params, options_of(locals()))
+    def _ow_begin(self, params: Parameters, options: dict[str, Any]) -> None:
+        super()._ow_begin(params, options)
         self._ow_refuse("Sparse", "requires dense parameter tensors", lambda each: each.layout is not strided)
         self._ow_refuse("Complex", "does not support complex parameters", Tensor.is_complex)
 
@@ -63,7 +60,7 @@ class SparseAdam(GradientOptimizer):
                 continue
             if not parameter.grad.is_sparse:
                 raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
-            state = self.state[parameter] or self._ow_begin(parameter)
+            state = self.state[parameter] or self._ow_begin_state(parameter)
             state["step"] += 1
             step = state["step"]
             gradient = parameter.grad.detach().coalesce()
@@ -78,7 +75,7 @@ class SparseAdam(GradientOptimizer):
             rate = lr * (1 - beta2**step) ** 0.5 / (1 - beta1**step)
             parameter[places] = parameter[places].addcdiv_(means, squares.sqrt_().add_(eps), value=-rate)
 
-    def _ow_begin(self, parameter: Tensor) -> dict[str, Any]:
+    def _ow_begin_state(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = 0
         for name in ("exp_avg", "exp_avg_sq"):

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..._base.type_names import type_name
 from ..._tensor.tensor import Tensor
-from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
+from ..options import Rate
 
 
 class LRScheduler:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
+from ..options import Rate
 from .base import LRScheduler, values
 
 

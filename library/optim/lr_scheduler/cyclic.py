@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
+from ..options import Rate
 from .base import LRScheduler, check_optimizer, for_each_group, set_value
 from .lambda_lr import saved_function
 from .momentum import bounds_of, set_momentum, uses_beta1

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ..._base.type_names import type_name
-from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
+from ..options import Rate
 from .base import LRScheduler, values
 
 Factor: TypeAlias = Callable[[int], float]

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 
-from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
+from ..options import Rate
 from .base import LRScheduler, values
 
 
