@@ -1,4 +1,4 @@
-"""Steps of optimizers beside torch's: of eight parameters with 64 elements, and of two with a million.
+"""Steps of optimizers beside torch's: of 8 parameters with 64 elements, 100 with 10,000, and 2 with a million.
 
     python benchmarks/optimizers.py [PATTERN]
 
@@ -38,7 +38,7 @@ def step(library: Any, name: str, options: Mapping[str, Any], count: int, size: 
 
 
 def rows(lib: Libraries) -> Iterator[measure.Figure]:
-    for count, size, limit in ((8, 64, 0.3), (2, 10**6, 1.0)):
+    for count, size, limit in ((8, 64, 0.3), (100, 10**4, 1.0), (2, 10**6, 1.0)):
         for name, options in OPTIMIZERS:
             work = f"{name}({', '.join(f'{key}={value}' for key, value in options.items())}), {count} x {size}"
             make = partial(step, name=name, options=options, count=count, size=size)
