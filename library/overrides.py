@@ -113,8 +113,10 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     """Return the functions that classes are asked about, by the module or class that has them."""
     import opweave
 
+    modules = (opweave.nn.functional, opweave.linalg, opweave.fft, opweave.special)
+    functions = {module: [each for each in vars(module).values() if isinstance(each, Function)] for module in modules}
     methods = [each.__get__ if isinstance(each, property) else each for each in _operators.METHODS.values()]
-    return {opweave: list(_operators.FUNCTIONS.values()), Tensor: methods}
+    return {opweave: list(_operators.FUNCTIONS.values()), **functions, Tensor: methods}
 
 
 def is_tensor_method_or_property(func: Any) -> bool:

@@ -101,6 +101,7 @@ def interface() -> str:
 
 
 def _row(operator: Operator, index: int | None, package: Package | None) -> Row:
+    path = variants.path(operator) if package is None else None  # woven ones are not added to submodules of opweave
     number = "-1" if index is None else str(index) if package is None else f"_library.first + {index}"
     facts = (
         number,
@@ -109,6 +110,7 @@ def _row(operator: Operator, index: int | None, package: Package | None) -> Row:
         repr(layout.layout(operator)),
         f"({''.join(f'{each}, ' for each in _parameters(operator))})",
         str(sum(not parameter.keyword_only for parameter in variants.parameters(operator))),
+        *([] if path is None else [f"path={path!r}"]),
         *(f"{name}={value}" for name, value in _keywords(operator) if value is not None),
     )
     return Row(operator.name, facts, _body(operator))
@@ -152,7 +154,6 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     refused = sum(1 << dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes)
     choices = {name: dict(options) for name, options in operator.choices.items()}
     dunder = variants.python_operator(operator)
-    yield "path", repr(variants.path(operator)) if variants.path(operator) else None
     yield "overload", repr(operator.schema.name.overload) if operator.schema.name.overload else None
     yield "overloads", _tuple(overload_names(operator)) if not operator.internal else None
     yield "out", repr(_out(operator)) if variants.has_out(operator) else None

@@ -57,7 +57,7 @@ def read(entry: Entry) -> Overloads:
 
 def _by_tensor(entry: Entry) -> tuple[str, str] | None:
     node = entry.mapping(entry.node, "overloads", "argument to what it chooses")
-    if node is None:
+    if node is None or not node.keys:
         return None
     known = [each.name for each in entry.schema.arguments if str(each.type) != "Tensor"]
     entry.known_keys(node, known, "argument to choose by")

@@ -220,6 +220,7 @@ def test_helpers() -> None:
     assert resolve_name(opweave.add) == "opweave.add"
     assert resolve_name(Tensor.add_) == "opweave.Tensor.add_"
     assert opweave.add in get_overridable_functions()[opweave]
+    assert opweave.nn.functional.kl_div in get_overridable_functions()[opweave.nn.functional]
     assert Tensor.add_ in get_overridable_functions()[Tensor]
 
 
