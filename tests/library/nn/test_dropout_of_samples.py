@@ -20,9 +20,10 @@ DROPS = {
 }
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", DROPS)
 def test_samples(name: str) -> None:
-    """Each has numbers of its own, or all have the same."""
+    """Each has numbers of its own, or all have the same, without a call for each."""
     drop: Any = DROPS[name]
     x = opweave.ones(2, 8, 8)
     opweave.manual_seed(0)
