@@ -12,14 +12,14 @@ from .gradient_optimizer import GradientOptimizer
 from .parameter_groups import Group
 from .state_number import StateNumber
 
-__all__ = ["ElementwiseOptimizer", "Step", "penalty"]
+__all__ = ["Call", "ElementwiseOptimizer", "Step", "penalty"]
 
 Step: TypeAlias = tuple[Callable[..., Any], dict[str, Any]]
 """An operator and its parameters, but for `direction`. It takes a parameter, the tensors of its state and its gradient;
 the results are written over the first of these."""
 
 
-class _Call:
+class Call:
     """A step and the parameters that take it, which differ by their tensors alone."""
 
     __slots__ = ("numbers", "operator", "options", "rows", "states")
@@ -31,12 +31,17 @@ class _Call:
         self.rows: list[tuple[Tensor, ...]] = []
         self.states: list[dict[str, Any]] = []
 
-    def run(self) -> None:
-        """Write the results over the tensors, in one call of the core for real ones without dispatch keys."""
-        numbers = tuple([self.options[name] for name in self.operator.names if name in self.options])  # type: ignore[attr-defined]
-        for row in map(_real, overwrite(self.operator, tuple(self.rows), numbers)):  # type: ignore[arg-type]
-            for tensor, result in zip(row, self._results(row), strict=False):
-                tensor.copy_(result)
+    def run(self) -> list[tuple[Tensor, ...]]:
+        """Write the results over the tensors in one call of the core. Return the rows that have dispatch keys."""
+        function: Any = self.operator
+        numbers = tuple([self.options[name] for name in function.names if name in self.options])
+        left = overwrite(function, tuple(self.rows), numbers)
+        return overwrite(function, tuple(map(_real, left)), numbers) if left else left
+
+    def run_alone(self, row: tuple[Tensor, ...]) -> None:
+        """The same of one row, by a call of the operator."""
+        for tensor, result in zip(row, self._results(row), strict=False):
+            tensor.copy_(result)
 
     def run_recorded(self, names: list[str]) -> None:
         """The same as part of a history, which keeps the numbers from before the step."""
@@ -73,7 +78,7 @@ class ElementwiseOptimizer(GradientOptimizer):
         names = [name for name in entries if name not in self._ow_numbers]
         last = [*entries][-1:]
         is_recorded = group["differentiable"]
-        calls: dict[Any, _Call] = {}
+        calls: dict[Any, Call] = {}
         for parameter in group["params"]:
             gradient = parameter.grad
             if gradient is None:
@@ -93,8 +98,13 @@ class ElementwiseOptimizer(GradientOptimizer):
         for call in calls.values():
             if is_recorded:
                 call.run_recorded(names)
-            else:
-                call.run()
+                continue
+            for row in call.run():
+                self._ow_step_alone(call, row)
+
+    def _ow_step_alone(self, call: Call, row: tuple[Tensor, ...]) -> None:
+        """Take the step of one parameter, whose tensors have dispatch keys."""
+        call.run_alone(row)
 
     def _ow_begin_state(self, parameter: Tensor, entries: dict[str, float]) -> None:
         """Set what the state of a parameter lacks."""
@@ -107,7 +117,7 @@ class ElementwiseOptimizer(GradientOptimizer):
             else:
                 state[name] = full_like(parameter, complex(value, value) if parameter.is_complex() else value)
 
-    def _ow_call(self, group: Group, state: dict[str, Any], is_first: bool) -> _Call:
+    def _ow_call(self, group: Group, state: dict[str, Any], is_first: bool) -> Call:
         """The step of parameters with the numbers of this state, and the numbers after it."""
         for name in self._ow_numbers:
             value = state[name]  # perhaps what a program has set: a tensor may have a history
@@ -119,12 +129,12 @@ class ElementwiseOptimizer(GradientOptimizer):
         step = self._ow_step(group, numbers, is_first)
         for name, value in numbers.items():
             numbers[name] = value if isinstance(value, Tensor) else state[name].next(value)
-        return _Call(step, numbers, bool(group["maximize"]))
+        return Call(step, numbers, bool(group["maximize"]))
 
 
 def _real(row: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """The tensors, of complex ones the real numbers that they consist of: each of them is a parameter."""
-    return tuple(map(view_as_real, row)) if row[0].is_complex() else row
+    return tuple(map(view_as_real, row)) if row[0].is_complex() and not row[-1].is_sparse else row
 
 
 def penalty(group: Group) -> dict[str, float]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._tensor.tensor import Tensor
 from . import functional
-from .elementwise import ElementwiseOptimizer, Step
+from .elementwise import Call, ElementwiseOptimizer, Step
 from .options import KW_ONLY, Rate, declared, not_negative, option
 from .parameter_groups import Group
 
@@ -55,3 +56,10 @@ class SGD(ElementwiseOptimizer):
         weight = 1 if is_first else 1 - group["dampening"]
         operator = functional.sgd_nesterov if group["nesterov"] else functional.sgd_momentum
         return operator, {"momentum": group["momentum"], "weight": weight, **given}
+
+    def _ow_step_alone(self, call: Call, row: tuple[Tensor, ...]) -> None:
+        parameter, *_, gradient = row
+        if gradient.is_sparse and call.operator is functional.sgd and not call.options["decay"]:
+            parameter.add_(gradient, alpha=-call.options["rate"] * call.options["direction"])  # at its places alone
+        else:
+            call.run_alone(row)

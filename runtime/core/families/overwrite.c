@@ -92,6 +92,12 @@ static int run_joined(joined *all, double cost) {
     return !all->status;
 }
 
+/* One call, of tensors of any kind. */
+static int run_one(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params) {
+    if (op->results > 1) return ow_elementwise_over(op, inputs, params);
+    return ow_elementwise(op, inputs, params, inputs[0], OW_INPLACE) != NULL;
+}
+
 int ow_overwrite(const ow_op *op, ow_tensor **rows, int64_t n, ow_tensor *const *params) {
     const int ninputs = op->ninputs, dtype = n ? rows[0]->dtype : 0;
     const ow_resolved r = {.common = dtype, .taken = dtype, .compute = dtype, .result = dtype};
@@ -102,7 +108,7 @@ int ow_overwrite(const ow_op *op, ow_tensor **rows, int64_t n, ow_tensor *const 
     for (int64_t at = 0; done && at < n; at++) {
         ow_tensor **inputs = rows + at * ninputs;
         if (!all.loop || !is_alike(op, inputs, dtype)) {
-            done = ow_elementwise_over(op, inputs, params);
+            done = run_one(op, inputs, params);
             continue;
         }
         for (int k = 0; done && k < op->results; k++) done = ow_check_writable(inputs[k], inputs, ninputs);

@@ -309,3 +309,15 @@ def test_counts_of_steps_are_numbers_and_tensors_in_files() -> None:
     assert other.state_dict()["state"][0]["step"].dtype is opweave.float64
     copied = pickle.loads(pickle.dumps(state["step"]))
     assert (copied, copied.dtype) == (3.0, opweave.float32)
+
+
+@pytest.mark.parametrize("options", [{}, {"maximize": True}, {"momentum": 0.5}, {"weight_decay": 0.5}], ids=str)
+def test_sgd_along_sparse_gradients(options: dict[str, Any]) -> None:
+    sparse, dense = (opweave.ones(4, 2, requires_grad=True) for _ in range(2))
+    sparse.grad = opweave.sparse_coo_tensor(opweave.tensor([[0, 3, 0]]), opweave.ones(3, 2), (4, 2))
+    dense.grad = sparse.grad.to_dense()
+    for parameter in (sparse, dense):
+        optimizer = opweave.optim.SGD([parameter], lr=0.25, **options)
+        optimizer.step()
+        optimizer.step()
+    assert sparse.tolist() == dense.tolist()
