@@ -109,8 +109,9 @@ class AttentionBlocks:
         if not of_query:
             return (*map(ops.zeros_like, (query, key, value)), None if mask is None else ops.zeros_like(mask))
         whole = ops.cat(of_mask, -2).sum_to_size(mask.shape).to(mask.dtype) if of_mask else None
-        unseen = (0, 0, 0, self.keys - of_key.size(1))
-        return ops.cat(of_query, 1), ops.pad(of_key, unseen), ops.pad(of_value, unseen), whole
+        if of_key.size(1) < self.keys:  # no query sees the others
+            of_key, of_value = (ops.pad(each, (0, 0, 0, self.keys - each.size(1))) for each in (of_key, of_value))
+        return ops.cat(of_query, 1), of_key, of_value, whole
 
 
 def _added(total: Any, part: Any) -> Any:

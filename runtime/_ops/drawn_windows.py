@@ -73,7 +73,7 @@ def max_of_drawn_windows(input: Any, kernel: Sequence[int], size: Sequence[int],
     if dims == 2:
         batched, kernel = batched.unsqueeze(2), [1, *kernel]
         starts.insert(0, starts[0].new_zeros((*samples.shape[:2], 1)))
-    values, indices = ops.nn_max_pool_at(batched, *starts, kernel)
+    values, indices = ops.max_pool_at(batched, *starts, kernel)
     shape = (*input.shape[:-dims], *size)
     return values.reshape(shape), indices.reshape(shape)
 

@@ -15,7 +15,7 @@ from .memory_formats import keeps_memory_format, suggested_format
 
 __all__ = [
     "averaged_parts",
-    "check_interpolated_sizes",
+    "check_dimensions",
     "check_interpolation",
     "interpolated_sizes",
     "resampled_by_products",
@@ -33,11 +33,24 @@ _CUBIC, _CUBIC_ANTIALIASED = -0.75, -0.5
 # ---- arguments ----------------------------------------------------------------------------------------------
 
 
-def check_interpolation(input: Any, size: Any, scale_factor: Any, mode: str, align: bool, antialias: bool) -> None:
-    """Check that there is a size or a factor for each dimension, and that the mode suits their number."""
+def check_dimensions(input: Any, size: Any, scale_factor: Any) -> None:
+    """Check that there is a size or a factor for each dimension behind the channels."""
+    for named, shown, value in (
+        ("output size", "output size of", size),
+        ("scale_factor", "scale_factor of shape", scale_factor),
+    ):
+        if isinstance(value, (list, tuple)) and len(value) != input.ndim - 2:
+            letter = named[0]
+            raise ValueError(
+                f"Input and {named.removesuffix(' size')} must have the same number of spatial dimensions, but got "
+                f"input with spatial dimensions of {list(input.shape[2:])} and {shown} {value}. Please provide input "
+                f"tensor in (N, C, d1, d2, ...,dK) format and {named} in ({letter}1, {letter}2, ...,{letter}K) format."
+            )
+
+
+def check_interpolation(input: Any, sizes: Sequence[int], mode: str, align: bool, antialias: bool) -> None:
+    """Check that the mode suits the number of dimensions, and that there are elements to sample and to compute."""
     dims = input.ndim - 2
-    _check_number("output size", "output size of {}", "o", size, input)
-    _check_number("scale_factor", "scale_factor of shape {}", "s", scale_factor, input)
     if antialias and not (mode in _ANTIALIASED and dims == 2):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
@@ -53,14 +66,9 @@ def check_interpolation(input: Any, size: Any, scale_factor: Any, mode: str, ali
         raise ValueError("Lanczos mode requires antialias=True")
     if _DIMS.get(mode, dims) != dims:
         raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS[mode] + 2}D input")
-
-
-def _check_number(named: str, shown: str, letter: str, value: Any, input: Any) -> None:
-    if isinstance(value, (list, tuple)) and len(value) != input.ndim - 2:
-        raise ValueError(
-            f"Input and {named.removesuffix(' size')} must have the same number of spatial dimensions, but got input "
-            f"with spatial dimensions of {list(input.shape[2:])} and {shown.format(value)}. Please provide input "
-            f"tensor in (N, C, d1, d2, ...,dK) format and {named} in ({letter}1, {letter}2, ...,{letter}K) format."
+    if min(*sizes, *input.shape[2:]) <= 0:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} output {sizes}"
         )
 
 
@@ -74,14 +82,6 @@ def interpolated_sizes(
     factors = list(map(float, scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dims))
     sizes = [math.floor(extent * factor) for extent, factor in zip(input.shape[2:], factors, strict=True)]
     return sizes, None if recompute else factors
-
-
-def check_interpolated_sizes(input: Any, sizes: Sequence[int]) -> None:
-    """Check that there are elements to sample and to compute."""
-    if min(*sizes, *input.shape[2:]) <= 0:
-        raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} output {sizes}"
-        )
 
 
 # ---- all dimensions -----------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def resampled_by_products(image: Any, sizes: Sequence[int], scales: Sequence[flo
 
 def averaged_parts(input: Any, sizes: Sequence[int]) -> Any:
     """Return the means of as many parts."""
-    pools = ops.adaptive_avg_pool1d, ops.nn_adaptive_avg_pool2d, ops.nn_adaptive_avg_pool3d
+    pools = ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d
     return pools[len(sizes) - 1](input, sizes)
 
 
@@ -149,7 +149,7 @@ def _step(
         factors, places = _fixed_point(weight if antialias else _merged(index, weight))
         return lambda x: _resampled_bytes(x, dim, index, factors, places)
     index, weight = _tables(input.dtype, extent, size, scale, mode, align, antialias)
-    return lambda x: ops.nn_resample(x, dim, index, weight)
+    return lambda x: ops.resample(x, dim, index, weight)
 
 
 def _positions(size: int, dtype: Any) -> Any:
@@ -242,5 +242,5 @@ def _fixed_point(weight: Any) -> tuple[Any, int]:
 
 def _resampled_bytes(image: Any, dim: int, index: Any, factors: Any, places: int) -> Any:
     """Sums of integers, which are exact in float64, rounded to bytes."""
-    sums = ops.nn_resample(image.double(), dim, index, factors)
+    sums = ops.resample(image.double(), dim, index, factors)
     return ((sums + 2.0 ** (places - 1)) / 2**places).floor().clamp(0, 255).to(image.dtype)

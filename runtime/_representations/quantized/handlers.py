@@ -19,7 +19,7 @@ from ..._dispatch.dispatcher import redispatch, register
 from ..._dispatch.infer import infer
 from ..._dispatch.op import INPLACE, NEW, Op
 from ..._dispatch.ops import ops
-from ..._ops.interpolation import check_interpolated_sizes, resampled_by_products
+from ..._ops.interpolation import check_interpolation, resampled_by_products
 from .quantizer import PerChannel, PerTensor, Quantizer, quantized
 from .rules import AVERAGES, KEPT, MOVED, bounded
 from .tensors import (
@@ -156,7 +156,7 @@ def _averages(op: Op, args: Sequence[Any], like: Any) -> Any:
     """The operator of distances from the zero point; results are at these distances from it."""
     _check_one_scale(op, own_quantizer(like))
     result = redispatch(op, _each(args, distances), None, NEW, below="quantized")
-    if op.name == "nn_avg_pool3d" and like.dim() == 5:  # as the kernels of torch make it
+    if op.name == "avg_pool3d" and like.dim() == 5:  # as the kernels of torch make it
         result = result.contiguous(memory_format=channels_last_3d)
     return _wrapped(result, lambda each: with_distances(each, like) if each.dtype is _FLOAT32 else each)
 
@@ -297,7 +297,7 @@ def _resampled(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return _averages(op, args, tensor)
     quantizer: Any = own_quantizer(tensor)
     _check_one_scale(op, quantizer)
-    check_interpolated_sizes(tensor, sizes)
+    check_interpolation(tensor, sizes, word, align, antialias)
     integers = resampled_by_products(memory_of(tensor).to(_FLOAT32), sizes, scales, align)
     return with_distances(integers - quantizer.zero_point, tensor)
 

@@ -21,7 +21,7 @@ def asked_of_torch() -> set[str]:
     """Words in the tests that have a recording, and in their parameters."""
     modules = {path.name.partition(".")[0] for path in recording.FOLDER.iterdir()} - {SWEEP, recording.NAMES}
     texts = [path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py") if path.stem in modules]
-    texts.append((TESTS / "linalg" / "calls.txt").read_text(encoding="utf-8"))
+    texts.append((TESTS / "runtime" / "linalg" / "calls.txt").read_text(encoding="utf-8"))
     texts += [name for module in modules for name in recording.load(module)[1]]
     return {word for text in texts for word in re.findall(r"\w+", text)}
 
