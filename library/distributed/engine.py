@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,16 @@ class Engine:
                 raise DistBackendError(f"init_process_group: not all {self.size} ranks arrived within {seconds:g} s")
             time.sleep(0)
         return bytes(buffer).rstrip(b"\0")
+
+    def duplicate(self, comm: Any, members: Sequence[int], seconds: float) -> Any:
+        """A communicator of the same ranks, whose messages are apart.
+
+        Raises:
+            DistBackendError: a rank has ended, or does not arrive.
+        """
+        made, request = comm.Idup()
+        self.watch.wait(request.Test, members, lambda: f"making a group on rank {self.rank}", seconds)
+        return made
 
     def _leave(self) -> None:
         """End MPI where all other ranks do. It would wait for ever for one that has ended."""

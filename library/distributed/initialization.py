@@ -123,7 +123,7 @@ def init_process_group(
     seconds = timeout.total_seconds()
     engine = None if world_size == 1 else start(rank, world_size, store, seconds)
     if engine is not None and engine.size > 1:
-        rank, world_size, comm = engine.rank, engine.size, engine.world.Dup()
+        rank, world_size, comm = engine.rank, engine.size, engine.duplicate(engine.world, range(engine.size), seconds)
     else:
         engine, comm, rank, world_size = None, None, 0, 1
     GroupMember.WORLD = ProcessGroup(

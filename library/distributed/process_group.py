@@ -89,7 +89,7 @@ class ProcessGroup:
         self.control: Any = None
         if engine is not None and len(self.ranks) > 1:
             self.transport = Transport(engine, comm)
-            self.control = comm.Dup()
+            self.control = engine.duplicate(comm, self.ranks, self.seconds)
             mpi = engine.mpi
             self._kind = mpi.BYTE.Create_contiguous(lib.message_size()).Commit()
             self._agreement = make_operation(engine, lib.message_agreement())

@@ -158,19 +158,22 @@ class TCPStore(Store):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
-    def _ask(self, *fields: bytes) -> bytes:
-        with self._lock:
-            try:
-                _send(self._connection, fields)
-                return _receive(self._connection)[0]
-            except OSError as error:
-                raise DistNetworkError(f"the store at {self.host}:{self.port} has ended: {error}") from None
+    def _ask(self, connection: socket.socket, *fields: bytes) -> bytes:
+        try:
+            _send(connection, fields)
+            return _receive(connection)[0]
+        except OSError as error:
+            raise DistNetworkError(f"the store at {self.host}:{self.port} has ended: {error}") from None
 
     def _apply(self, operation: bytes, *args: bytes) -> bytes:
-        return self._ask(operation, *args)
+        with self._lock:
+            return self._ask(self._connection, operation, *args)
 
     def _wait(self, keys: Sequence[bytes], seconds: float) -> bool:
-        return bool(self._ask(b"wait", b"%f" % seconds, *keys))
+        if self._apply(b"check", *keys):
+            return True
+        with self._connect() as connection:  # of its own: other threads may set what is waited for
+            return bool(self._ask(connection, b"wait", b"%f" % seconds, *keys))
 
     def close(self) -> None:
         """End the connection, and the server if it is this process."""

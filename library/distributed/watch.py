@@ -20,7 +20,8 @@ from .errors import DistBackendError
 
 __all__ = ["Watch"]
 
-_GONE = struct.Struct("<ii")  # the rank, and whether it has said so itself
+_NEWS = struct.Struct("<ii")  # a rank, and one of these
+_ENDED, _LEFT, _WAITS, _GOES_ON = range(4)
 _RANK = struct.Struct("<i")
 _GRACE = 0.25
 """Seconds for which a call goes on without a rank that is gone: what the rank sent before may still be on its way."""
@@ -37,7 +38,9 @@ class Watch:
 
     def __init__(self, rank: int, size: int, share: Callable[[bytes], bytes], seconds: float) -> None:
         self.rank = rank
-        self.gone: dict[int, str] = {}
+        self.gone: dict[int, int] = {}
+        self.waiting: set[int] = set()  # ranks that have been in a call for half of its timeout
+        self._sends = threading.Lock()
         end = time.monotonic() + seconds
         self.peers = self._accept(size, share, end) if not rank else self._connect(share, end)
         os.register_at_fork(after_in_child=self._forget)
@@ -72,36 +75,46 @@ class Watch:
         while peers:
             for connection in select.select(list(peers), [], [])[0]:
                 try:
-                    data = connection.recv(_GONE.size, socket.MSG_WAITALL)
+                    data = connection.recv(_NEWS.size, socket.MSG_WAITALL)
                 except OSError:
                     data = b""
-                if len(data) == _GONE.size:
-                    rank, has_left = _GONE.unpack(data)
+                if len(data) == _NEWS.size:
+                    rank, news = _NEWS.unpack(data)
                 else:
-                    rank, has_left = peers.pop(connection), 0
-                if rank in self.gone:
-                    continue
-                self.gone[rank] = "left" if has_left else "ended"
-                if not self.rank:
-                    self._tell(peers, rank, has_left)
+                    rank, news = peers.pop(connection), _ENDED
+                if self._note(rank, news) and not self.rank:
+                    self._tell(peers, rank, news)
 
-    def _tell(self, peers: Collection[socket.socket], rank: int, has_left: int) -> None:
-        for connection in peers:
-            with contextlib.suppress(OSError):
-                connection.sendall(_GONE.pack(rank, has_left))
+    def _note(self, rank: int, news: int) -> bool:
+        """Remember what is known of a rank; whether it is new."""
+        if rank in self.gone:
+            return False
+        if news in (_ENDED, _LEFT):
+            self.gone[rank] = news
+        elif news == _WAITS:
+            self.waiting.add(rank)
+        else:
+            self.waiting.discard(rank)
+        return True
+
+    def _tell(self, peers: Collection[socket.socket], rank: int, news: int) -> None:
+        with self._sends:
+            for connection in peers:
+                with contextlib.suppress(OSError):
+                    connection.sendall(_NEWS.pack(rank, news))
 
     def leave(self) -> None:
         """Tell the others that this rank is leaving, so that none of them waits for it."""
-        self._tell(self.peers, self.rank, 1)
+        self._tell(self.peers, self.rank, _LEFT)
 
     def all_have_left(self, size: int, seconds: float) -> bool:
         """Wait until all others are gone, at most so many seconds; whether all of them have left by themselves."""
         end = time.monotonic() + seconds
         while len(self.gone) < size - 1 and time.monotonic() < end:
-            if "ended" in self.gone.values():
+            if _ENDED in self.gone.values():
                 return False
             time.sleep(0.002)
-        return len(self.gone) == size - 1 and "ended" not in self.gone.values()
+        return len(self.gone) == size - 1 and _ENDED not in self.gone.values()
 
     def wait(
         self, is_done: Callable[[], bool], members: Collection[int], describe: Callable[[], Any], seconds: float
@@ -113,22 +126,32 @@ class Watch:
         """
         spins = 0
         began = lost = 0.0
+        has_told = False
         while not is_done():
             spins += 1
             if spins & 127:
                 continue
             now = time.monotonic()
             began = began or now
-            if self.gone and (missing := [rank for rank in members if rank in self.gone]):
+            passed = now - began
+            if self.gone and (missing := [rank for rank in tuple(self.gone) if rank in members]):
                 lost = lost or now
                 if now - lost > _GRACE:
-                    raise DistBackendError(f"rank {missing[0]} {self._how(missing[0])} during {describe()}")
-            if now - began > seconds:
-                raise DistBackendError(
-                    f"{describe()} took longer than {seconds:g} s: a rank did not arrive, or stopped"
-                )
-            if now - began > 0.001:
-                time.sleep(0 if now - began < 0.05 else 0.0002)
+                    how = "has left, or raised an exception," if self.gone[missing[0]] == _LEFT else "has ended"
+                    raise DistBackendError(f"rank {missing[0]} {how} during {describe()}")
+            if passed > seconds:
+                raise DistBackendError(f"{describe()} took longer than {seconds:g} s: {self._late(members)}")
+            if passed > seconds / 2 and not has_told:
+                has_told = True
+                self._tell(self.peers, self.rank, _WAITS)
+            if passed > 0.001:
+                time.sleep(0 if passed < 0.05 else 0.0002)
+        if has_told:
+            self._tell(self.peers, self.rank, _GOES_ON)
 
-    def _how(self, rank: int) -> str:
-        return "has left the group or has raised an exception" if self.gone[rank] == "left" else "has ended"
+    def _late(self, members: Collection[int]) -> str:
+        """The ranks that are not waiting."""
+        late = sorted({*members} - self.waiting - {self.rank})
+        if not late:
+            return "all ranks wait, for different things"
+        return f"rank{'s' if len(late) > 1 else ''} {', '.join(map(str, late))} did not arrive"
