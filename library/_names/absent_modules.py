@@ -51,13 +51,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "ao.quantization.backend_config": (_NOT_QUANTIZED, "BackendConfig get_native_backend_config"),
     "ao.quantization.quantize_fx": (_NOT_QUANTIZED, "convert_fx prepare_fx prepare_qat_fx"),
     "distributed._composable": (_ONE_PROCESS, "checkpoint fully_shard replicate"),
-    "distributed._functional_collectives": (
-        _ONE_PROCESS,
-        (
-            "AsyncCollectiveTensor all_gather_tensor all_reduce all_to_all_single all_to_all_single_autograd "
-            "reduce_scatter_tensor wait_tensor"
-        ),
-    ),
     "distributed._shard": (_ONE_PROCESS, ""),
     "distributed._shard.sharded_tensor": (_ONE_PROCESS, "ShardedTensor"),
     "distributed.algorithms": (_ONE_PROCESS, "Join JoinHook Joinable"),
@@ -124,11 +117,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "distributed.launcher": (_ONE_PROCESS, "LaunchConfig elastic_launch launch_agent"),
-    "distributed.nn": (_ONE_PROCESS, "RemoteModule"),
-    "distributed.nn.functional": (
-        _ONE_PROCESS,
-        "all_gather all_reduce all_to_all broadcast gather reduce reduce_scatter scatter",
-    ),
     "distributed.optim": (_ONE_PROCESS, "DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer"),
     "distributed.pipelining": (
         _ONE_PROCESS,
@@ -142,7 +130,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "distributed.rpc.api": (_NO_RPC, "_all_gather @_require_initialized"),
-    "distributed.run": (_ONE_PROCESS, "get_args_parser main run"),
     "distributed.tensor": (
         _ONE_PROCESS,
         (

@@ -14,6 +14,16 @@ def reports(request, tmp_path_factory):
     return run_cases("collectives", request.param, tmp_path_factory.mktemp("ranks"))
 
 
+@pytest.fixture(scope="module")
+def gradients(tmp_path_factory):
+    return run_cases("gradients", 2, tmp_path_factory.mktemp("ranks"))
+
+
 @pytest.mark.parametrize("name", names("collectives"))
 def test_on_all_ranks(reports, name):
     check(reports, name)
+
+
+@pytest.mark.parametrize("name", names("gradients"))
+def test_gradients(gradients, name):
+    check(gradients, name)
