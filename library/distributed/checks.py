@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+from opweave._C import lib
+
+from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
-from .._base.types import strided
+from .._handle import ELSEWHERE
 from .process_group import GroupMember, ProcessGroup, default_group
 from .reduce_op import ReduceOp
 
@@ -27,6 +30,8 @@ __all__ = [
 ]
 
 _REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+_ELSEWHERE = (ELSEWHERE | KEY_BITS["meta"]) & ~KEY_BITS["conj"]  # not dense, or not in memory of this process
+_ALLOWED: set[tuple[Any, Any]] = set()  # pairs that check_kind has found no fault with
 _OF_NUMBERS = (ReduceOp.MIN, ReduceOp.MAX, ReduceOp.PRODUCT)
 _OF_BITS = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 
@@ -38,7 +43,7 @@ def check_tensor(value: Any, name: str) -> None:
             f"""Invalid function argument. Expected parameter `{name}` of type torch.Tensor
              but got {type(value)} instead."""
         )
-    if value.device.type != "cpu" or value.layout is not strided:
+    if lib.keys(value._h) & _ELSEWHERE:
         raise ValueError(f"{name}: tensors must be dense and on the CPU, but got {value.layout} on {value.device}")
 
 
@@ -77,12 +82,15 @@ def check_equal(call: str, tensors: Iterable[Any], tensor: Any) -> None:
 def check_kind(call: str, kind: Any, tensor: Any) -> None:
     """Raise an error unless elements of this dtype can be combined."""
     dtype = tensor.dtype
+    if (kind, dtype) in _ALLOWED:
+        return
     if dtype.is_complex and kind in _OF_NUMBERS + _OF_BITS:
         raise ValueError(f"{call} does not support {kind} on complex tensors")
     if kind in _OF_BITS and dtype.is_floating_point:
         raise RuntimeError(f"Cannot use ReduceOp.{kind.name} with non-integral dtype")
     if dtype._name.startswith("float8"):
         raise TypeError(f"{call}: {dtype} is moved, not combined. Convert to bfloat16")
+    _ALLOWED.add((kind, dtype))
 
 
 def check_timeout(timeout: Any) -> None:

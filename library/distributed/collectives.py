@@ -15,6 +15,8 @@ from opweave._C import lib
 
 from .. import cat, empty
 from .._autograd.grad_mode import no_grad
+from .._base.keys import KEY_BITS
+from .agreement import Call
 from .checks import (
     check_dtypes,
     check_equal,
@@ -26,7 +28,7 @@ from .checks import (
 )
 from .process_group import ProcessGroup, given_group, is_outside
 from .reduce_op import ReduceOp, combination, factor_of, kind_of
-from .work import Agreed, Call, Work
+from .work import Agreed, Work, agree
 
 __all__ = [
     "all_gather",
@@ -44,11 +46,17 @@ __all__ = [
 ]
 
 _CAPACITY = lib.message_capacity()
+_CONTIGUOUS = 1
+"""OW_CONTIGUOUS, a flag of handles."""
+_CONJ = KEY_BITS["conj"]
 
 
 def _memory(tensor: Any) -> Any:
     """A contiguous tensor with the elements of this one, which is itself if it can be."""
-    return tensor if tensor.is_contiguous() and not tensor.is_conj() else tensor.detach().contiguous().resolve_conj()
+    handle = tensor._h
+    if lib.flags(handle) & _CONTIGUOUS and not lib.keys(handle) & _CONJ:
+        return tensor
+    return tensor.detach().contiguous().resolve_conj()
 
 
 def _put(tensor: Any, memory: Any) -> None:
@@ -132,14 +140,16 @@ def all_reduce(
             memory.mul_(factor)
     call = Call("all_reduce", tensor, kind)
     finish = _reduced(tensor, memory, kind, group) if kind is ReduceOp.AVG or memory is not tensor else None
-    if memory.nbytes <= _CAPACITY:
-        work = Agreed(group, call, None, finish, [tensor], (memory, combination(kind)))
-    else:
+    if tensor.numel() * tensor.dtype.itemsize > _CAPACITY:
         transport = group.transport
-        work = Agreed(
-            group, call, lambda: transport.all_reduce(memory, kind), finish or (lambda: _put(tensor, memory)), [tensor]
-        )
-    return _made(work, async_op)
+        finish = finish or (lambda: _put(tensor, memory))
+        return _made(Agreed(group, call, lambda: transport.all_reduce(memory, kind), finish, [tensor]), async_op)
+    if async_op:
+        return Agreed(group, call, None, finish, [tensor], (memory, combination(kind)))
+    agree(group, call, memory, combination(kind))
+    if finish is not None:
+        finish()
+    return None
 
 
 def reduce(
@@ -526,8 +536,11 @@ def barrier(
     if is_outside(group):
         warn_outside("barrier")
         return None
-    work = Agreed(given_group(group), Call("barrier"), None)
-    if async_op:
-        return work
-    work.wait(timeout)
+    if async_op or timeout is not None:
+        work = Agreed(given_group(group), Call("barrier"), None)
+        if async_op:
+            return work
+        work.wait(timeout)
+    else:
+        agree(given_group(group), Call("barrier"))
     return None

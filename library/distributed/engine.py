@@ -53,6 +53,7 @@ class Engine:
         self.library = library
         self.has_launcher = has_launcher
         self.pid = os.getpid()
+        self.requests: list[Any] = []  # those that are used again and again
         self.world = mpi.COMM_WORLD
         self.rank: int = self.world.rank
         self.size: int = self.world.size
@@ -94,6 +95,8 @@ class Engine:
             return
         self.watch.leave()
         if self.has_launcher and self.watch.all_have_left(self.size, 1800) and not self.mpi.Is_finalized():
+            for request in self.requests:
+                request.Free()
             self.library.MPI_Finalize()
 
 

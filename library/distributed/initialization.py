@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from .agreement import Call
 from .backends import Backend, named_backend
 from .checks import check_timeout
 from .engine import Engine, has_mpi, is_under_mpiexec, start
 from .process_group import GroupMember, ProcessGroup, default_group, given_group, is_outside
 from .rendezvous import rendezvous
 from .stores import PrefixStore, Store
-from .work import Agreed, Call
+from .work import agree
 
 __all__ = [
     "default_pg_timeout",
@@ -262,7 +263,7 @@ def new_group(
     if any(not 0 <= each < world.size() for each in members):
         raise ValueError("The new group's rank should be within the world_size set by init_process_group")
     if not use_local_synchronization:
-        Agreed(world, Call("new_group", numbers=tuple(members)), None).wait()
+        agree(world, Call("new_group", numbers=tuple(members)))
     name = str(next(_numbers))
     if world.rank() not in members:
         return GroupMember.NON_GROUP_MEMBER

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from .agreement import TEXT_BYTES
 from .checks import check_timeout, warn_outside
 from .errors import DistBackendError
 from .process_group import ProcessGroup, given_group, is_outside
-from .work import TEXT_BYTES, Work
+from .work import Work
 
 __all__ = ["monitored_barrier"]
 
@@ -43,7 +44,7 @@ def monitored_barrier(
 
 def _listen(group: ProcessGroup, seconds: float, wait_all_ranks: bool) -> None:
     """Hear of all other ranks, as rank 0, and answer them."""
-    comm: Any = group.control
+    comm: Any = group.agreement.comm
     others = range(1, group.size())
     requests = {rank: comm.Irecv([bytearray(1), 1, _byte(group)], rank, _TAG) for rank in others}
     lost: list[int] = []
@@ -68,7 +69,7 @@ def _listen(group: ProcessGroup, seconds: float, wait_all_ranks: bool) -> None:
 
 def _report(group: ProcessGroup, seconds: float) -> None:
     """Tell rank 0 that this one has arrived, and wait for its answer."""
-    comm: Any = group.control
+    comm: Any = group.agreement.comm
     answer = bytearray(TEXT_BYTES)
     requests = [comm.Irecv([answer, _byte(group)], 0, _TAG), comm.Isend([b"!", _byte(group)], 0, _TAG)]
     # Rank 0 answers within the timeout after it has arrived, which it may do as late as that.

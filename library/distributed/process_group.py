@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from opweave._C import lib
 
+from .agreement import Agreement, Message
 from .alone import Alone
 from .backends import Backend
-from .transport import Transport, make_operation
+from .errors import DistBackendError
+from .transport import Transport
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -18,40 +20,6 @@ if TYPE_CHECKING:
     from .work import Agreed
 
 __all__ = ["GroupMember", "ProcessGroup", "default_group", "given_group", "group", "is_outside"]
-
-
-class _Message:
-    """The memory of a message, and the request by which MPI combines it with those of other ranks."""
-
-    __slots__ = ("address", "memory", "request", "specification")
-
-    def __init__(self, mpi: Any, kind: Any) -> None:
-        self.memory = bytearray(lib.message_size())
-        self.specification = [self.memory, 1, kind]
-        buffer = getattr(mpi, "memory", None) or mpi.buffer
-        self.address: int = buffer.frombuffer(self.memory).address
-        self.request: Any = None
-
-
-class _DoneRequest:
-    def Test(self) -> bool:  # noqa: N802 (mpi4py's name)
-        return True
-
-
-class _LonelyMessage:
-    """The message of a group of one, whose elements are combined already."""
-
-    request = _DoneRequest()
-
-    def __init__(self) -> None:
-        self.memory = memoryview(bytearray(lib.message_size()))
-        self.address = _address_of(self.memory)
-
-
-def _address_of(memory: memoryview) -> int:
-    import ctypes
-
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 class ProcessGroup:
@@ -80,19 +48,16 @@ class ProcessGroup:
         self.group_name = name
         self.group_desc = description
         self.store = store
-        self.abandoned: list[Any] = []
         self.last: Agreed | None = None
-        self.messages: list[Any] = []
+        self._abandoned: list[Any] = []
+        self._broken: Exception | None = None
         self.set_timeout(timeout)
         self._rank = self.ranks.index(global_rank)
         self.transport: Transport | Alone = Alone()
-        self.control: Any = None
+        self.agreement = Agreement(None, None)
         if engine is not None and len(self.ranks) > 1:
             self.transport = Transport(engine, comm)
-            self.control = engine.duplicate(comm, self.ranks, self.seconds)
-            mpi = engine.mpi
-            self._kind = mpi.BYTE.Create_contiguous(lib.message_size()).Commit()
-            self._agreement = make_operation(engine, lib.message_agreement())
+            self.agreement = Agreement(engine, engine.duplicate(comm, self.ranks, self.seconds))
 
     def rank(self) -> int:
         """Return the number of this process in the group."""
@@ -111,20 +76,25 @@ class ProcessGroup:
         self.timeout = timeout
         self.seconds = timeout.total_seconds()
 
-    def begin(self, number: int, tensor: float, combination: int) -> Any:
+    def begin(self, number: int, tensor: float, combination: int) -> Message:
         """Begin to find out whether all ranks make the call of this number; the message, in which a tensor's elements
         are."""
-        if self.control is None:
-            message: Any = _LonelyMessage()
-        elif self.messages:
-            message = self.messages.pop()
-        else:
-            assert self.engine is not None
-            message = _Message(self.engine.mpi, self._kind)
+        if self._broken is not None:
+            raise DistBackendError(f"the group cannot go on, as a call has failed: {self._broken}") from self._broken
+        message = self.agreement.next()
+        owner = message.owner
+        if owner is not None:
+            self.wait(owner._begin, self.ranks, owner._describe, self.seconds)
         lib.message_begin(message.address, number, combination, tensor)
-        if self.control is not None:
-            message.request = self.control.Iallreduce(self.transport.place, message.specification, self._agreement)  # type: ignore[union-attr]
+        if message.request is not None:
+            message.request.Start()
         return message
+
+    def give_up(self, work: Any, error: Exception) -> None:
+        """Refuse all later calls, as ranks may have done different parts of this one. MPI may go on with its memory:
+        it is kept."""
+        self._abandoned.append(work)
+        self._broken = error
 
     def describe_all(self, text: bytes) -> list[str]:
         """The texts of all ranks, each as long as this one."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import IntEnum
 from typing import Any
 
 __all__ = ["ReduceOp", "combination", "factor_of", "kind_of"]
 
 
-class RedOpType(Enum):
+class RedOpType(IntEnum):
     """The kinds of reductions."""
 
     SUM = 0
@@ -20,6 +20,9 @@ class RedOpType(Enum):
     BOR = 6
     BXOR = 7
     PREMUL_SUM = 8
+
+    def __str__(self) -> str:
+        return f"RedOpType.{self.name}"
 
     def __repr__(self) -> str:
         return f"<RedOpType.{self.name}: {self.value}>"

@@ -1,9 +1,7 @@
 """Calls that are under way: `Work`, which advances when it is asked or waited for.
 
-A call of all ranks begins with a message by which they find out whether they make the same one. Its number is a hash
-of the operation, the dtype and the shape, of which all learn the lowest and the highest. The elements of a small
-reduction travel in the same message, and a barrier is nothing else. What moves begins when all have agreed, in the
-order of the calls.
+A call of all ranks begins with a message by which they agree on it (agreement.py). What moves begins when all have
+agreed, in the order of the calls.
 """
 
 from __future__ import annotations
@@ -15,53 +13,16 @@ from typing import TYPE_CHECKING, Any
 from opweave._C import lib
 
 from ..futures import Future
+from .agreement import TEXT_BYTES, Call, Message
 from .errors import DistBackendError
 
 if TYPE_CHECKING:
     from .process_group import ProcessGroup
 
-__all__ = ["TEXT_BYTES", "Agreed", "Call", "Work"]
+__all__ = ["Agreed", "Work", "agree"]
 
-TEXT_BYTES = 256
-"""The length of texts that ranks send one another."""
-
-
-class Call:
-    """A call of a rank: the name of the function, and what must be the same on all ranks."""
-
-    __slots__ = ("kind", "name", "numbers", "root", "tensor")
-
-    def __init__(self, name: str, tensor: Any = None, kind: Any = None, root: int = -1, numbers: Any = ()) -> None:
-        self.name = name
-        self.tensor = tensor
-        self.kind = kind
-        self.root = root
-        self.numbers = numbers
-
-    def number(self) -> int:
-        """A number that differs, in all likelihood, from that of another call: hashes of integers are those of every
-        process."""
-        tensor, kind = self.tensor, self.kind
-        about = () if tensor is None else (tensor.dtype.code, *tensor.shape)
-        return hash((_NUMBERS[self.name], -1 if kind is None else kind.value, self.root, about, self.numbers))
-
-    def __str__(self) -> str:
-        parts = []
-        if self.tensor is not None:
-            parts.append(f"{self.tensor.dtype._name}{list(self.tensor.shape)}")
-        if self.kind is not None:
-            parts.append(self.kind.name)
-        if self.root >= 0:
-            parts.append(f"root {self.root}")
-        parts += [f"{list(each)}" for each in (self.numbers,) if each]
-        return f"{self.name}({', '.join(parts)})"
-
-
-_NAMES = (
-    "barrier", "broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter", "reduce_scatter", "all_to_all",
-    "new_group",
-)  # fmt: skip
-_NUMBERS = {name: number for number, name in enumerate(_NAMES)}
+_SPINS = 200
+"""Tests of a message before what a wait needs is made."""
 
 
 class Work:
@@ -124,7 +85,7 @@ class Work:
     def _fail(self, error: DistBackendError) -> None:
         """Raise an error, now and whenever the call is asked for. MPI may go on with the memory: it is kept."""
         self._error = error
-        self._group.abandoned.append(self)
+        self._group.give_up(self, error)
         for future in self._futures:
             future.set_exception(error)
         raise error
@@ -224,9 +185,9 @@ class Agreed(Work):
         self._start = start
         self._number = call.number()
         self._tensor = 0.0 if elements is None else elements[0]._h
-        self._message = group.begin(self._number, self._tensor, 0 if elements is None else elements[1])
         self._kept = elements
-        self._agreement = self._message.request
+        self._message: Message = group.begin(self._number, self._tensor, 0 if elements is None else elements[1])
+        self._message.owner = self
         self._before = group.last
         self._has_begun = False
         group.last = self
@@ -245,27 +206,54 @@ class Agreed(Work):
             if before._error is None and not before._has_begun and not before._begin():
                 return False
             self._before = None
-        if not self._agreement.Test():
+        if not self._message.is_there():
             return False
         self._has_begun = True
+        self._message.owner = None
         if self._group.last is self:
             self._group.last = None
         if not lib.message_end(self._message.address, self._number, self._tensor):
-            self._disagree()
-        self._group.messages.append(self._message)
+            self._error = _disagreement(self._group, self._describe)
+            for future in self._futures:
+                future.set_exception(self._error)
+            raise self._error
         if self._start is not None:
             self._requests = list(self._start())
             self._start = None
         return True
 
-    def _disagree(self) -> None:
-        """Raise an error that says what each rank calls."""
-        texts = self._group.describe_all(str(self._describe).encode()[:TEXT_BYTES].ljust(TEXT_BYTES, b"\0"))
-        groups: dict[str, list[int]] = {}
-        for rank, text in zip(self._group.ranks, texts, strict=True):
-            groups.setdefault(text, []).append(rank)
-        said = "; ".join(
-            f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}: {text}"
-            for text, ranks in groups.items()
-        )
-        self._fail(DistBackendError(f"Detected mismatch between collectives on ranks. {said}"))
+
+def _disagreement(group: ProcessGroup, call: Any) -> DistBackendError:
+    """The error that says what each rank calls."""
+    texts = group.describe_all(str(call).encode()[:TEXT_BYTES].ljust(TEXT_BYTES, b"\0"))
+    callers: dict[str, list[int]] = {}
+    for rank, text in zip(group.ranks, texts, strict=True):
+        callers.setdefault(text, []).append(rank)
+    said = "; ".join(
+        f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}: {text}" for text, ranks in callers.items()
+    )
+    return DistBackendError(f"Detected mismatch between collectives on ranks. {said}")
+
+
+def agree(group: ProcessGroup, call: Call, tensor: Any = None, combination: int = 0) -> None:
+    """Make a call of which everything is in its message, and wait for it: a barrier, or the reduction of few elements.
+
+    Raises:
+        DistBackendError: a rank has ended, calls something else, or does not arrive.
+    """
+    if group.last is not None:
+        Agreed(group, call, None, None, (), None if tensor is None else (tensor, combination)).wait()
+        return
+    number, handle = call.number(), 0.0 if tensor is None else tensor._h
+    message = group.begin(number, handle, combination)
+    for _ in range(_SPINS):
+        if message.is_there():
+            break
+    else:
+        try:
+            group.wait(message.is_there, group.ranks, call, group.seconds)
+        except DistBackendError as error:
+            group.give_up(message, error)
+            raise
+    if not lib.message_end(message.address, number, handle):
+        raise _disagreement(group, call)
