@@ -1,4 +1,5 @@
-"""Times of collectives on two ranks, beside bare MPI (mpi4py on arrays of NumPy) and torch with gloo, where it is installed.
+"""Times of collectives on two ranks, beside bare MPI (mpi4py on arrays of NumPy) and, where it is installed, torch with
+gloo.
 
     python benchmarks/distributed.py [RANKS]
 
@@ -20,10 +21,9 @@ SIZES = [4, 1000, 100_000, 1_000_000, 10_000_000]
 def calls(size: int) -> dict[str, Callable[[], Any]]:
     """The all_reduce of so many float32, by the name of the library."""
     import numpy
-    from mpi4py import MPI
-
     import opweave
     import opweave.distributed as dist
+    from mpi4py import MPI
 
     x, array = opweave.zeros(size), numpy.zeros(size, "f4")
     found: dict[str, Callable[[], Any]] = {
@@ -69,7 +69,8 @@ def rank() -> None:
     for size in SIZES:
         times = best_times(size)
         if dist.get_rank() == 0:
-            ratios = ", ".join(f"{times['opweave'] / times[name]:.2f} of {name}'s" for name in times if name != "opweave")
+            others = [name for name in times if name != "opweave"]
+            ratios = ", ".join(f"{times['opweave'] / times[name]:.2f} of {name}'s" for name in others)
             values = ", ".join(f"{name} {value:.1f}" for name, value in times.items())
             print(f"all_reduce of {size} float32, in µs: {values}; {ratios}", flush=True)
 

@@ -90,6 +90,15 @@ class ProcessGroup:
             message.request.Start()
         return message
 
+    def explain(self, describe: Any, members: Sequence[int], error: RuntimeError) -> DistBackendError:
+        """The error to raise in place of one of MPI, which may be that of a rank that has ended."""
+        try:
+            self.wait(lambda: False, members, describe, 1.0)
+        except DistBackendError as found:
+            if any(rank in self.engine.watch.gone for rank in members):  # type: ignore[union-attr]
+                return found
+        return DistBackendError(f"{describe} on rank {self.global_rank}: {error}")
+
     def give_up(self, work: Any, error: Exception) -> None:
         """Refuse all later calls, as ranks may have done different parts of this one. MPI may go on with its memory:
         it is kept."""

@@ -72,7 +72,7 @@ class Work:
         except DistBackendError as error:
             self._fail(error)
         except RuntimeError as error:  # of MPI
-            self._fail(DistBackendError(f"{self._describe} on rank {self._group.global_rank}: {error}"))
+            self._fail(self._group.explain(self._describe, self._members, error))
         self._done()
         return True
 
