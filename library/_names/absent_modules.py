@@ -53,16 +53,10 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "distributed._composable": (_ONE_PROCESS, "checkpoint fully_shard replicate"),
     "distributed._shard": (_ONE_PROCESS, ""),
     "distributed._shard.sharded_tensor": (_ONE_PROCESS, "ShardedTensor"),
-    "distributed.algorithms": (_ONE_PROCESS, "Join JoinHook Joinable"),
     "distributed.algorithms._checkpoint": (_ONE_PROCESS, ""),
     "distributed.algorithms._checkpoint.checkpoint_wrapper": (
         _ONE_PROCESS,
         "CheckpointImpl CheckpointWrapper apply_activation_checkpointing checkpoint_wrapper offload_wrapper",
-    ),
-    "distributed.algorithms.ddp_comm_hooks": (_ONE_PROCESS, "DDPCommHookType register_ddp_comm_hook"),
-    "distributed.algorithms.ddp_comm_hooks.default_hooks": (
-        _ONE_PROCESS,
-        "allreduce_hook bf16_compress_hook bf16_compress_wrapper fp16_compress_hook fp16_compress_wrapper",
     ),
     "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": (_ONE_PROCESS, "PostLocalSGDState post_localSGD_hook"),
     "distributed.algorithms.ddp_comm_hooks.powerSGD_hook": (
@@ -152,7 +146,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "distributed.tensor.placement_types": (_ONE_PROCESS, "Partial Placement Replicate Shard _StridedShard"),
-    "distributed.utils": (_ONE_PROCESS, "_sync_module_states _verify_param_shape_across_processes"),
     "export": (
         _NOT_EXPORTED,
         (

@@ -62,6 +62,7 @@ from .point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from .process_group import GroupMember, ProcessGroup, group
 from .process_group import default_group as _get_default_group  # noqa: F401 (which programs call)
 from .reduce_op import ReduceOp
+from .reducer import GradBucket
 from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
 from .work import Work
@@ -82,6 +83,7 @@ __all__ = [
     "DistNetworkError",
     "DistStoreError",
     "FileStore",
+    "GradBucket",
     "GroupMember",
     "HashStore",
     "P2POp",

@@ -36,6 +36,9 @@ _SPARSE = KEY_BITS["sparse"]
 _DENSE = 4
 """OW_DENSE"""
 
+_FIRST = 2**62
+"""Added to the number of a leaf that gets its gradient before all other nodes."""
+
 
 class _Arrived:
     """Gradients on their way into a node, one for each output. What nobody else can see may be added to in place."""
@@ -99,10 +102,14 @@ def _pass_through(
 ) -> list[Any]:
     # Ctrl-C may leave a pass behind that is over: hooks, which ask for it, see that of the backward pass they are in.
     outer, _thread.pass_ = _thread.pass_, Pass(roots, needed)
+    current = _thread.pass_
     recorder = profiling.recorder()
     span = None if recorder is None else recorder.innermost
     try:
-        return _run(roots, keep_graph, targets, needed, accumulate)
+        found = _run(current, roots, keep_graph, targets, needed, accumulate)
+        for callback in current.callbacks:  # which may queue others
+            callback()
+        return found
     finally:
         _thread.pass_ = outer
         if recorder is not None:
@@ -115,12 +122,38 @@ class Pass:
     def __init__(self, roots: Sequence[tuple[Edge, Any]], needed: dict[int, bool] | None) -> None:
         self._roots = roots
         self._reached: frozenset[int] | None = None if needed is None else frozenset(needed)
+        self._needed = needed
+        self.callbacks: list[Callable[[], object]] = []
+        self.missing: dict[int, int] | None = None
+        """How many gradients are still to arrive at leaves that are to have them early."""
 
     def reaches(self, node: Node) -> bool:
         """True if gradients arrive at the node in this pass, or have arrived."""
         if self._reached is None:
-            self._reached = frozenset(_below([root for (root, _), _ in self._roots]))
+            self._reached = frozenset(nodes_below([root for (root, _), _ in self._roots]))
         return node.number in self._reached
+
+    def deliver_early(self, order: int) -> None:
+        """Let leaves have their gradients as soon as these are complete, not when all other nodes are done.
+
+        Args:
+            order (int): the number of the node that is called now. Those with a larger one are done.
+        """
+        if self.missing is not None:
+            return
+        self.missing = {}
+        late: set[int] = {root.number for (root, _), _ in self._roots}
+        for number, node in nodes_below([root for (root, _), _ in self._roots]).items():
+            if self._needed is not None and not self._needed.get(number):
+                continue
+            for edge in node.edges:
+                if edge is None or not edge[0].collects:
+                    continue
+                if number > order:
+                    late.add(edge[0].number)
+                self.missing[edge[0].number] = self.missing.get(edge[0].number, 0) + 1
+        for number in late:
+            self.missing.pop(number, None)
 
 
 class _Thread(threading.local):
@@ -128,6 +161,14 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Calls a function when the backward pass that runs in this thread is over; from hooks only."""
+    current = _thread.pass_
+    if current is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    current.callbacks.append(callback)
 
 
 def current_pass() -> Pass | None:
@@ -141,6 +182,7 @@ def is_confined() -> bool:
 
 
 def _run(
+    current: Pass,
     roots: Sequence[tuple[Edge, Any]],
     keep_graph: bool,
     targets: Sequence[Edge] | None,
@@ -161,10 +203,13 @@ def _run(
     recorder = profiling.recorder()
     watched = anomaly_mode.is_anomaly_enabled() or recorder is not None
     outer = None if recorder is None else recorder.innermost
+    missing = current.missing
     queue = [-number for number in arrived]
     heapify(queue)
     while queue:
         order = -heappop(queue)
+        if order > _FIRST:
+            order -= _FIRST
         entry = arrived.pop(order)
         node = entry.node
         if needed is not None and order not in needed:
@@ -173,6 +218,7 @@ def _run(
             _evaluated(recorder, node, outer)
         if node.hooks is not None:
             _before(node, entry)
+            missing = current.missing
         grads = entry.grads
         if order in wanted:
             for index in wanted[order]:
@@ -215,9 +261,14 @@ def _run(
             into = arrived.get(key)
             if into is None:
                 arrived[key] = _first(following, number, grad, own)
-                heappush(queue, -key)
+                if missing is None or key not in missing:
+                    heappush(queue, -key)
             elif grad is not None:
                 into.add(number, grad, own)
+            if missing is not None and key in missing:
+                missing[key] -= 1
+                if not missing[key]:
+                    heappush(queue, -key - _FIRST)
     return captured
 
 
@@ -409,7 +460,7 @@ def _sum(before: Any, grad: Any) -> Any:
     return alias(grad) if before is None and excluded() & AUTOGRAD else grad if before is None else before + grad
 
 
-def _below(roots: list[Node]) -> dict[int, Node]:
+def nodes_below(roots: list[Node]) -> dict[int, Node]:
     """All nodes that gradients come to, by number."""
     nodes: dict[int, Node] = {}
     stack = roots
@@ -426,7 +477,7 @@ def _leading_to(targets: Sequence[Edge], roots: list[Node], accumulate: bool) ->
 
     Nodes whose gradient is accumulated are called nevertheless, as in torch.
     """
-    nodes = _below(roots)
+    nodes = nodes_below(roots)
     ends = {node.number for node, _ in targets}
     needed: dict[int, bool] = {}
     for number in sorted(nodes):

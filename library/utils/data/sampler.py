@@ -10,6 +10,7 @@ from ..._base.dtypes import EXPORTS
 from ..._base.generator import Generator
 from ..._operators import empty, multinomial, randint, randperm
 from ..._tensor.construct import as_tensor
+from ...distributed.process_group import GroupMember
 
 __all__ = [
     "BatchSampler",
@@ -186,8 +187,8 @@ class DistributedSampler(Sampler[int]):
 
     Args:
         dataset (Sized): the set.
-        num_replicas (int): how many processes; None: one.
-        rank (int): which one this is; None: the first.
+        num_replicas (int): how many processes; None: those of the group of all, or one where there is none.
+        rank (int): which one this is; None: its number in the group.
         shuffle (bool): whether the order is random.
         seed (int): of all processes the same.
         drop_last (bool): whether elements are left out so that all have the same number. Otherwise some come twice.
@@ -205,6 +206,9 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
+        if GroupMember.WORLD is not None:
+            num_replicas = GroupMember.WORLD.size() if num_replicas is None else num_replicas
+            rank = GroupMember.WORLD.rank() if rank is None else rank
         count, rank = num_replicas or 1, rank or 0
         if rank >= count or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {count - 1}]")

@@ -1,13 +1,12 @@
-"""opweave.nn.parallel: modules that are copied to several devices, of which there is one."""
+"""opweave.nn.parallel: modules that several processes train together, or several devices, of which there is one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._names.module_names import submodule
-from .modules.module import Module
-from .modules.parallel import DataParallel
+from ..._names.module_names import submodule
+from ..modules.parallel import DataParallel
 
 __all__ = [
     "DataParallel",
@@ -19,7 +18,6 @@ __all__ = [
     "scatter",
 ]
 
-__path__: list[str] = []  # so that it has the submodules that module_names.py knows
 _ONE = "opweave has one device, the CPU of one process"
 
 
@@ -66,14 +64,11 @@ def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
     raise RuntimeError(f"gather() joins outputs of several devices, but {_ONE}: use `cat` for parts of a tensor")
 
 
-class DistributedDataParallel(Module):
-    """Raises RuntimeError: there is one process."""
-
-    def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"DistributedDataParallel joins several processes, but {_ONE}: use the module itself")
-
-
 if not TYPE_CHECKING:  # type checkers would take every name for one of these
 
     def __getattr__(name: str) -> Any:
+        if name == "DistributedDataParallel":  # with which opweave.distributed is imported
+            from .distributed import DistributedDataParallel
+
+            return DistributedDataParallel
         return submodule(__name__, name)
