@@ -111,7 +111,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "distributed.launcher": (_ONE_PROCESS, "LaunchConfig elastic_launch launch_agent"),
-    "distributed.optim": (_ONE_PROCESS, "DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer"),
     "distributed.pipelining": (
         _ONE_PROCESS,
         "PipelineStage Schedule1F1B ScheduleGPipe SplitPoint pipe_split pipeline",

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import int32, mul, tensor, zeros, zeros_like
+from .. import int32, mul, zeros
 from .._autograd import engine, record
 from .._autograd.grad_mode import no_grad
 from .._autograd.gradient_edge import edge
@@ -40,9 +40,9 @@ _TWICE = (
 class GradBucket:
     """Gradients that are reduced together, as communication hooks see them."""
 
-    def __init__(self, bucket: _Bucket, buffer: Any, index: int, is_last: bool) -> None:
+    def __init__(self, bucket: _Bucket, index: int, is_last: bool) -> None:
         self._bucket = bucket
-        self._buffer = buffer
+        self._buffer = bucket.buffer
         self._index = index
         self._is_last = is_last
 
@@ -81,7 +81,7 @@ class _Bucket:
         self.views = self.views_of(self.buffer)
         self.missing: set[int] = set()
         self.sent: Any = None
-        """What is waited for while the buffer is sent: a Work, or the future that a hook has returned."""
+        """The Work that sends the buffer, or the future that a hook has returned."""
 
     def advance(self) -> None:
         """Let MPI go on, which moves nothing while it is not asked."""
@@ -160,7 +160,7 @@ class Reducer:
         }
         self._unused: Sequence[int] = ()
         self._counts: Counter[int] = Counter()
-        """How often each parameter gets a gradient in a pass of a static graph."""
+        """The number of gradients that each parameter gets in a pass of a static graph."""
         self._left: Counter[int] = Counter()
         self._used_work: Work | None = None
         self._used: Any = None
@@ -312,23 +312,23 @@ class Reducer:
         while self._next < len(self._buckets) and not self._buckets[self._next].missing:
             self._next += 1
             bucket = self._buckets[self._next - 1]
-            bucket.sent = self._send(bucket, bucket.buffer, self._next - 1)
+            bucket.sent = self._send(bucket, self._next - 1)
             if self._next == len(self._buckets):
-                self._send_used()
+                self._send_used(set(range(len(self.parameters))).difference(self._unused))
+                engine.queue_callback(self._finish)
 
-    def _send(self, bucket: _Bucket, buffer: Any, number: int) -> Any:
+    def _send(self, bucket: _Bucket, number: int) -> Any:
         if self._hook is None:
-            return all_reduce(buffer, group=self.group, async_op=True)
+            return all_reduce(bucket.buffer, group=self.group, async_op=True)
         hook, state = self._hook
-        return hook(state, GradBucket(bucket, buffer, number, number == len(self._buckets) - 1))
+        return hook(state, GradBucket(bucket, number, number == len(self._buckets) - 1))
 
-    def _send_used(self) -> None:
-        """Ask which parameters no rank has used, and finish when the pass is over."""
+    def _send_used(self, used: Iterable[int]) -> None:
+        """Ask which parameters no rank has used, where there may be some."""
         if self._finds_unused or self.is_static:
-            unused = set(self._unused)
-            self._used = tensor([int(index not in unused) for index in range(len(self.parameters))], dtype=int32)
+            self._used = zeros(len(self.parameters), dtype=int32)
+            self._used[list(used)] = 1
             self._used_work = all_reduce(self._used, group=self.group, async_op=True)
-        engine.queue_callback(self._finish)
 
     @no_grad()
     def _finish(self) -> None:
@@ -361,13 +361,17 @@ class Reducer:
         else:
             grad.copy_(view)
 
+    @no_grad()
     def reduce_nothing(self) -> None:
-        """Make the calls of a backward pass, without gradients: those of a rank that has no inputs left."""
-        sent = [self._send(bucket, zeros_like(bucket.buffer), number) for number, bucket in enumerate(self._buckets)]
-        if self._finds_unused or self.is_static:
-            sent.append(all_reduce(zeros(len(self.parameters), dtype=int32), group=self.group, async_op=True))
-        for each in sent:
-            each.wait()
+        """Make the calls of a backward pass that brings no gradients: those of a rank that has no inputs left.
+
+        Parameters get the averages of the other ranks, for optimizers of which each rank does a part.
+        """
+        for number, bucket in enumerate(self._buckets):
+            bucket.buffer.zero_()
+            bucket.sent = self._send(bucket, number)
+        self._send_used([])
+        self._finish()
 
 
 def _arrival(reducer: weakref.ref[Reducer], index: int) -> Callable[[Any], None]:

@@ -125,7 +125,7 @@ class Pass:
         self._needed = needed
         self.callbacks: list[Callable[[], object]] = []
         self.missing: dict[int, int] | None = None
-        """How many gradients are still to arrive at leaves that are to have them early."""
+        """The number of gradients that are still to arrive at each leaf that is to have them early."""
 
     def reaches(self, node: Node) -> bool:
         """True if gradients arrive at the node in this pass, or have arrived."""

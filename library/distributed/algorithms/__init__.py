@@ -1,4 +1,4 @@
-"""What is built on collectives: uneven inputs (`join`), and how gradients are combined (`ddp_comm_hooks`)."""
+"""Algorithms built on collectives: uneven inputs (`join`), and how gradients are combined (`ddp_comm_hooks`)."""
 
 from __future__ import annotations
 

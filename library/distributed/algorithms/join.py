@@ -33,7 +33,7 @@ class JoinHook:
 
 
 class _JoinConfig(NamedTuple):
-    """How a Joinable takes part in the context that is open, if one is."""
+    """The part of a Joinable in the context that is open, if one is."""
 
     enable: bool = False
     throw_on_early_termination: bool = False

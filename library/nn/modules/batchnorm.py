@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._autograd.grad_mode import no_grad
 from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
-from ..._operators import empty
+from ..._operators import cat, empty
 from ..._tensor.construct import tensor
 from ..._tensor.tensor import Tensor
 from .. import functional
@@ -108,11 +109,7 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
         self._check_input_dim(input)
-        share = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if self.momentum is None:  # the mean over all batches
-                share = 1.0 / float(self.num_batches_tracked)
+        share = self._ow_count_batch()
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
         keeps = not self.training or self.track_running_stats
         return functional.batch_norm(
@@ -125,6 +122,14 @@ class _BatchNorm(_NormBase):
             share,
             self.eps,
         )
+
+    def _ow_count_batch(self) -> float:
+        """By how much this batch moves the running statistics, in which it is counted."""
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean over all batches
+                return 1.0 / float(self.num_batches_tracked)
+        return 0.0 if self.momentum is None else self.momentum
 
 
 class _InstanceNorm(_NormBase):
@@ -169,8 +174,13 @@ class _InstanceNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization of inputs with at least two dimensions, with the arguments of BatchNorm2d. There is one
-    process, so nothing is synchronized."""
+    """Batch normalization of inputs with at least two dimensions by the statistics of the batches of all processes.
+
+    It has the arguments of BatchNorm2d, and:
+
+    Args:
+        process_group (ProcessGroup): whose processes take part; None: all.
+    """
 
     def __init__(
         self,
@@ -192,10 +202,74 @@ class SyncBatchNorm(_BatchNorm):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape. In training all processes of the group must call it.
+
+        Raises:
+            ValueError: the input has no channels, or all processes together have one value of each.
+        """
+        self._check_input_dim(input)
+        if not input.shape[1]:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+        from ...distributed.process_group import group
+
+        given = self.process_group or group.WORLD
+        if not self.training or given is None or given.size() == 1:
+            return super().forward(input)
+        return _synchronized(self, input, self._ow_count_batch(), given)
+
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Return the module: its batch normalization is that of one process already."""
-        return module
+        """Return a module in which all layers BatchNorm1d, 2d and 3d have become SyncBatchNorm, with their parameters.
+
+        It is the module itself unless that is such a layer.
+        """
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+                bias=module.bias is not None,
+            )
+            if module.affine:
+                result.weight, result.bias = module.weight, module.bias
+            for name in _BUFFERS:
+                setattr(result, name, getattr(module, name))
+            result.training = module.training
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
+
+
+def _synchronized(module: SyncBatchNorm, input: Tensor, share: float, group: Any) -> Tensor:
+    """The normalized input, by sums over the elements of all processes, through which gradients go."""
+    from ...distributed.nn.functional import all_reduce
+
+    values = input.float() if input.dtype.itemsize < 4 else input
+    dims = [dim for dim in range(values.ndim) if dim != 1]
+    shape = [1, -1] + [1] * (values.ndim - 2)
+    own = values.new_full((1,), input.numel() // input.shape[1])
+    sums = all_reduce(cat([values.sum(dims), own]), group=group)
+    count = sums[-1].detach()
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    mean = sums[:-1] / count
+    centred = values - mean.view(shape)
+    variance = all_reduce(centred.square().sum(dims), group=group) / count
+    if module.track_running_stats and module.running_mean is not None:
+        with no_grad():
+            module.running_mean.lerp_(mean.to(module.running_mean.dtype), share)
+            module.running_var.lerp_((variance * (count / (count - 1))).to(module.running_var.dtype), share)
+    result: Tensor = centred * (variance + module.eps).rsqrt().view(shape)
+    if module.weight is not None:
+        result = result * module.weight.view(shape)
+    if module.bias is not None:
+        result = result + module.bias.view(shape)
+    return result.to(input.dtype)
 
 
 class _LazyNorm(LazyModuleMixin):

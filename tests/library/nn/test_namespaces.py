@@ -33,9 +33,11 @@ def test_one_device() -> None:
     assert [tuple(each.shape) for each in outputs] == [(4, 3), (8,)]
     with pytest.raises(AssertionError, match="modules 1 is not equal to that of inputs 2"):
         parallel.parallel_apply([layer], [rows, rows])
-    for call in (parallel.replicate, parallel.scatter, parallel.gather, parallel.DistributedDataParallel):
+    for call in (parallel.replicate, parallel.scatter, parallel.gather):
         with pytest.raises(RuntimeError, match=r"one device, the CPU of one process: (use|call)"):
             call(layer, [0])
+    with pytest.raises(ValueError, match="process group has not been initialized"):
+        parallel.DistributedDataParallel(layer)
 
 
 def test_functions_are_called_as_in_torch() -> None:

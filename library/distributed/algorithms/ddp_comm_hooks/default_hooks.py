@@ -26,7 +26,8 @@ def _average(process_group: Any, tensor: Any) -> Future[Any]:
     """The average over all ranks, which is computed in place: what is divided first does not overflow."""
     group = given_group(process_group)
     work: Any = all_reduce(tensor.div_(group.size()), group=group, async_op=True)
-    return work.get_future().then(lambda future: future.value()[0])
+    average: Future[Any] = work.get_future().then(lambda future: future.value()[0])
+    return average
 
 
 def allreduce_hook(process_group: Any, bucket: GradBucket) -> Future[Any]:

@@ -9,7 +9,9 @@ import pytest
 from opweave import nn
 from opweave.distributed.algorithms.ddp_comm_hooks import DDPCommHookType, default_hooks, register_ddp_comm_hook
 from opweave.distributed.algorithms.join import Join
+from opweave.distributed.optim import ZeroRedundancyOptimizer
 from opweave.nn.parallel import DistributedDataParallel
+from opweave.utils.data import DistributedSampler
 
 SMALL = 1e-4
 """A size of buckets, in MiB, that divides the parameters below among several."""
@@ -242,6 +244,87 @@ def case_sparse_gradients(rank, size):
     expected[5] += 1
     assert single.weight.grad.is_sparse
     torch.testing.assert_close(single.weight.grad.to_dense(), expected)
+
+
+def case_synchronized_batch_norm(rank, size):
+    torch.manual_seed(0)
+    for shape in [(6,), (6, 5), (6, 3, 4)]:
+        whole = (torch.randn(4 * size, *shape, dtype=torch.float64) + 3).requires_grad_()
+        part = whole.detach()[4 * rank : 4 * rank + 4].requires_grad_()
+        kind = [nn.BatchNorm1d, nn.BatchNorm1d, nn.BatchNorm2d][len(shape) - 1]
+        single = kind(6, dtype=torch.float64)
+        with torch.no_grad():
+            single.weight.copy_(torch.rand(6))
+        layer = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(copy.deepcopy(single)))[0]
+        assert type(layer) is nn.SyncBatchNorm
+        for _ in range(2):
+            expected, result = single(whole), layer(part)
+        expected.sin().sum().backward()
+        result.sin().sum().backward()
+        mine = slice(4 * rank, 4 * rank + 4)
+        torch.testing.assert_close(result, expected[mine])
+        torch.testing.assert_close(part.grad, whole.grad[mine])
+        for name in ("running_mean", "running_var", "num_batches_tracked"):
+            torch.testing.assert_close(getattr(layer, name), getattr(single, name))
+        dist.all_reduce(layer.weight.grad)
+        torch.testing.assert_close(layer.weight.grad, single.weight.grad)
+        torch.testing.assert_close(layer.eval()(part), single.eval()(part))
+    with pytest.raises(ValueError, match="at least 2D"):
+        nn.SyncBatchNorm(2)(torch.ones(2))
+
+
+def case_zero_redundancy(rank, size):
+    single = network()
+    wrapped = DistributedDataParallel(copy.deepcopy(single))
+    groups = lambda model: [{"params": model[0].parameters()}, {"params": model[2:].parameters(), "lr": 0.02}]  # noqa: E731
+    divided = ZeroRedundancyOptimizer(groups(wrapped.module), torch.optim.AdamW, lr=0.01)
+    optimizer = torch.optim.AdamW(groups(single), lr=0.01)
+    owned = torch.tensor([float(len(divided.optim.state_dict()["param_groups"][0]["params"]))])
+
+    def steps():
+        for part, whole in batches(rank, size):
+            for each in (divided, optimizer):
+                each.zero_grad()
+            wrapped(part).square().mean().backward()
+            single(whole).square().mean().backward()
+            divided.step()
+            optimizer.step()
+        for one, other in zip(wrapped.parameters(), single.parameters(), strict=True):
+            torch.testing.assert_close(one, other)
+
+    steps()
+    dist.all_reduce(owned)
+    assert owned == 2
+    with pytest.raises(RuntimeError, match="has not been consolidated on this rank"):
+        divided.state_dict()
+    divided.consolidate_state_dict(1)
+    saved = [divided.state_dict() if rank == 1 else None]
+    dist.broadcast_object_list(saved, 1)
+    expected = optimizer.state_dict()
+    assert saved[0]["state"].keys() == expected["state"].keys()
+    for index, state in expected["state"].items():
+        torch.testing.assert_close(saved[0]["state"][index]["exp_avg"], state["exp_avg"])
+    assert [each["lr"] for each in saved[0]["param_groups"]] == [0.01, 0.02]
+    divided = ZeroRedundancyOptimizer(groups(wrapped.module), torch.optim.AdamW, lr=0.5)
+    divided.load_state_dict(saved[0])
+    steps()
+    with Join([wrapped, divided]):
+        for part, _ in batches(rank, size, 1 + rank):
+            divided.zero_grad()
+            wrapped(part).square().mean().backward()
+            divided.step()
+    for index, (_, whole) in enumerate(batches(rank, size, size)):
+        optimizer.zero_grad()
+        (single(whole[4 * index :]).square().mean() * (size - index) / size).backward()
+        optimizer.step()
+    for one, other in zip(wrapped.parameters(), single.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def case_samplers(rank, size):
+    sampler = DistributedSampler(range(10), shuffle=False)
+    assert (sampler.rank, sampler.num_replicas) == (rank, size)
+    assert list(sampler)[:2] == [rank, rank + size]
 
 
 def case_refusals(rank, size):
