@@ -49,9 +49,9 @@ def best_times(size: int) -> dict[str, float]:
     from mpi4py import MPI
 
     functions = calls(size)
-    inner = 20 if size < 10_000 else 1
+    inner = 200 if size < 10_000 else 1
     best = dict.fromkeys(functions, float("inf"))
-    for _ in range(300 if size < 10_000_000 else 30):
+    for _ in range(60 if inner > 1 or size > 1_000_000 else 300):
         for name, function in functions.items():
             MPI.COMM_WORLD.Barrier()
             began = time.perf_counter()
