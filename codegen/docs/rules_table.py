@@ -34,6 +34,8 @@ def _effects(row: Facts) -> Iterator[str]:
         yield f"writes {', '.join(row.writes)}"
     if row.aliases:
         yield f"aliases {', '.join(row.aliases)}"
+    if row.combine:
+        yield f"parts combine by {row.combine}"
     for name in ("random", "data_dependent", "dynamic_shape"):
         if getattr(row, name):
             yield name

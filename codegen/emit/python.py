@@ -180,6 +180,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "naming", repr(naming) if naming != facts.rule else None
     yield "shared", _tuple(rules.shared_by_rows(operator))
     yield "sums_rows", _flag(rules.sums_rows(operator))
+    yield "combine", repr(facts.combine) if facts.combine else None
     yield "random", _flag(facts.random)
     yield "data_dependent", _flag(facts.data_dependent)
     yield "dynamic_shape", _flag(facts.dynamic_shape)

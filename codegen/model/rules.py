@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..expr import Expr, names
+from ..expr import Apply, Expr, Name, names
+from ..expr.atoms import Read
 from ..schema import Argument, Return, base_name
 from .compute import Compute
 from .loop import Loop
-from .operator import Composite, Extent, Extern, Family, Operator, Rows
+from .operator import Composite, Extent, Extern, Family, Found, Operator, Reduce, Rows
 
 BATCH = "..."
 """In a signature: any dimensions before a tensor's own."""
@@ -34,6 +35,15 @@ FAMILIES: Mapping[Family, str] = {
     Family.VIEW: "view",
 }
 """The rules that follow from families. Composites have those of the operators that they are made of."""
+COMBINATIONS = {
+    "add": "sum",
+    "mul": "product",
+    "maximum": "max",
+    "minimum": "min",
+    "bitwise_or": "max",
+    "bitwise_and": "min",
+}
+"""Words for how the results of parts make that of the whole, by the function that combines elements."""
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent", "dynamic_shape"
 """Tags of operators whose result is read from elements, or has a shape that depends on them."""
 
@@ -50,6 +60,8 @@ class Facts:
         dynamic_shape: whether the shape of its result depends on elements.
         rule: the rule of dimensions; None: there is none.
         reason: why there is none.
+        combine: how the results of parts of a reduction make that of the whole: `sum`, `product`, `max`, `min`, or
+            `avg` of parts of equal size; None: it is no reduction, or they do not.
     """
 
     writes: tuple[str, ...]
@@ -59,6 +71,7 @@ class Facts:
     dynamic_shape: bool
     rule: str | None
     reason: str | None
+    combine: str | None
 
 
 def facts(operator: Operator) -> Facts:
@@ -75,6 +88,7 @@ def facts(operator: Operator) -> Facts:
         dynamic_shape=DYNAMIC_SHAPE in operator.tags,
         rule=found,
         reason=None if found else _reason(operator),
+        combine=combination(operator),
     )
 
 
@@ -108,6 +122,18 @@ def naming(operator: Operator) -> str | None:
     return None if operator.rule is not None or found.count("(") > len(operator.inputs) + 1 else found
 
 
+def combination(operator: Operator) -> str | None:
+    """Return how the results of parts of a reduction make that of the whole; None where they do not."""
+    body = operator.body
+    if not isinstance(body, Reduce) or body.results != (Found.VALUE,):
+        return None
+    word = COMBINATIONS.get(body.combine.tree.function) if isinstance(body.combine.tree, Apply) else None
+    if body.finalize is None or word is None:
+        return word
+    is_mean = body.finalize.tree == Apply("div", (Name("acc"), Name("count")))
+    return "avg" if word == "sum" and is_mean else None
+
+
 def shared_by_rows(operator: Operator) -> tuple[str, ...]:
     """The tensors of rows whose elements are the same in all rows."""
     return tuple(sorted(operator.body.per_place)) if isinstance(operator.body, Rows) else ()
@@ -136,7 +162,8 @@ def _whole(dims: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _of_indices(operator: Operator, body: Compute) -> str | None:
-    """A dimension of a tensor is that dimension of the results whose variable, alone, is in its indices."""
+    """A dimension of a tensor is that dimension of the results whose variable, alone, is in its indices. It may be
+    taken apart if the variable itself is the index wherever it occurs."""
     if body.flat or body.small:
         return None
     inputs = []
@@ -149,7 +176,26 @@ def _of_indices(operator: Operator, body: Compute) -> str | None:
         own = tuple(each or f"{argument.name}_{place}" for place, each in enumerate(letters))
         inputs.append((BATCH, *own) if body.is_batched(argument.name) else own)
     is_batched = not body.over_batch and any(BATCH in each for each in inputs)
-    return _signature(inputs, [(BATCH, *body.names) if is_batched else body.names])
+    whole = {name: name.upper() for name in _needed_whole(body, inputs)}
+    groups = [tuple([whole.get(letter, letter) for letter in each]) for each in (*inputs, body.names)]
+    *inputs, names_of_result = groups
+    return _signature(inputs, [(BATCH, *names_of_result) if is_batched else names_of_result])
+
+
+def _needed_whole(body: Compute, inputs: Sequence[tuple[str, ...]]) -> set[str]:
+    """The variables of the results that an element depends on by more than which it is: in an index with others, twice
+    in the indices of a tensor, in a bound or as a number."""
+    trees = [result.tree for result in body.results]
+    plain = {letter for each in inputs for letter in each}
+    whole: set[str] = set()
+    for atom in body.atoms.values():
+        if not isinstance(atom, Read):
+            trees.extend(atom.expressions)
+            continue
+        found = [each.name for each in atom.indices if isinstance(each, Name)]
+        whole.update(name for name in found if found.count(name) > 1 or name not in plain)
+        trees.extend(each for each in atom.indices if not isinstance(each, Name))
+    return {name for name in body.names if name in whole or any(name in names(tree) for tree in trees)}
 
 
 def _variable(body: Compute, index: Expr) -> str | None:

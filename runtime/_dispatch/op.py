@@ -72,12 +72,12 @@ class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "autocast", "body", "bounds", "by_tensor", "called", "choices", "complex_refusal", "data_dependent",
-        "decomposes", "default_dtype", "defaults", "delegates", "derivative", "dynamic_shape", "family", "first",
-        "function", "getter", "in_range", "index", "inplace_argument", "is_differentiable", "is_implicit",
-        "lone_numbers", "module", "name", "names", "naming", "numbers", "opaque", "out", "overload", "overloads",
-        "package", "pairwise", "params", "positional", "promotes", "random", "refusal", "refused", "results", "rule",
-        "schema", "separate", "shared", "single", "sums_rows", "target", "types", "view", "words",
+        "alone", "autocast", "body", "bounds", "by_tensor", "called", "choices", "combine", "complex_refusal",
+        "data_dependent", "decomposes", "default_dtype", "defaults", "delegates", "derivative", "dynamic_shape",
+        "family", "first", "function", "getter", "in_range", "index", "inplace_argument", "is_differentiable",
+        "is_implicit", "lone_numbers", "module", "name", "names", "naming", "numbers", "opaque", "out", "overload",
+        "overloads", "package", "pairwise", "params", "positional", "promotes", "random", "refusal", "refused",
+        "results", "rule", "schema", "separate", "shared", "single", "sums_rows", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -122,6 +122,7 @@ class Op:
         naming: str | None = _AS_RULE,
         shared: tuple[str, ...] = (),
         sums_rows: bool = False,
+        combine: str | None = None,
         random: bool = False,
         data_dependent: bool = False,
         dynamic_shape: bool = False,
@@ -206,6 +207,9 @@ class Op:
         """The tensors of rows whose elements are the same in all rows."""
         self.sums_rows = sums_rows
         """True if a result of rows is a sum over all of them."""
+        self.combine = combine
+        """How the results of parts of a reduction make that of the whole: `sum`, `product`, `max`, `min`, or `avg` of
+        parts of equal size; None: they do not."""
         self.random = random
         """True if it draws random numbers."""
         self.data_dependent = data_dependent
