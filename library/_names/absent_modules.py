@@ -123,28 +123,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "distributed.rpc.api": (_NO_RPC, "_all_gather @_require_initialized"),
-    "distributed.tensor": (
-        _ONE_PROCESS,
-        (
-            "DTensor Partial Placement Replicate Shard distribute_module distribute_tensor empty full "
-            "ones rand randn zeros"
-        ),
-    ),
-    "distributed.tensor._utils": (_ONE_PROCESS, "compute_local_shape_and_global_offset"),
-    "distributed.tensor.experimental": (
-        _ONE_PROCESS,
-        "context_parallel implicit_replication local_map register_sharding",
-    ),
-    "distributed.tensor.experimental._attention": (_ONE_PROCESS, "context_parallel set_rotate_method"),
-    "distributed.tensor.parallel": (
-        _ONE_PROCESS,
-        (
-            "ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleInputOutput PrepareModuleOutput "
-            "RowwiseParallel "
-            "SequenceParallel loss_parallel parallelize_module"
-        ),
-    ),
-    "distributed.tensor.placement_types": (_ONE_PROCESS, "Partial Placement Replicate Shard _StridedShard"),
     "export": (
         _NOT_EXPORTED,
         (

@@ -47,7 +47,6 @@ MODULES: Mapping[str, str] = {
     "distributed._tensor.placement_types": "distributed.tensor.placement_types",
     "distributed.checkpoint.default_planner": "distributed.checkpoint",
     "distributed.constants": "distributed",
-    "distributed.device_mesh": "distributed",
     "distributed.distributed_c10d": "distributed",
     "distributed.fsdp.api": "distributed.fsdp",
     "distributed.fsdp.fully_sharded_data_parallel": "distributed.fsdp",

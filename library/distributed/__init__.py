@@ -6,6 +6,7 @@ can be imported; those of functions and classes say what is missing where they a
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from .collectives import (
     reduce_scatter_tensor,
     scatter,
 )
+from .device_mesh import DeviceMesh, init_device_mesh
 from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 from .file_store import FileStore
 from .initialization import (
@@ -67,9 +69,11 @@ from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
 from .work import Work
 
+_SUBMODULES = ("tensor",)
+"""Modules that are imported when they are first asked for."""
 _ONE = "opweave computes on devices of one process, and by one backend"
-_CLASSES = ("DeviceMesh", "ProcessGroupGloo", "ProcessGroupNCCL")
-_FUNCTIONS = ("all_gather_coalesced", "all_reduce_coalesced", "init_device_mesh")
+_CLASSES = ("ProcessGroupGloo", "ProcessGroupNCCL")
+_FUNCTIONS = ("all_gather_coalesced", "all_reduce_coalesced")
 
 globals().update({name: refused_class(__name__, name, _ONE) for name in _CLASSES})
 globals().update({name: refused_function(__name__, name, _ONE) for name in _FUNCTIONS})
@@ -78,6 +82,7 @@ __all__ = [
     *_CLASSES,
     *_FUNCTIONS,
     "Backend",
+    "DeviceMesh",
     "DistBackendError",
     "DistError",
     "DistNetworkError",
@@ -118,6 +123,7 @@ __all__ = [
     "get_rank",
     "get_world_size",
     "group",
+    "init_device_mesh",
     "init_process_group",
     "irecv",
     "is_available",
@@ -162,4 +168,4 @@ is_gloo_available = is_ucc_available = is_xccl_available = is_nccl_available
 if not TYPE_CHECKING:  # type checkers would take every name for one of these
 
     def __getattr__(name: str) -> ModuleType:
-        return submodule(__name__, name)
+        return import_module(f".{name}", __name__) if name in _SUBMODULES else submodule(__name__, name)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import _operators as ops
 from ..device_mesh import DeviceMesh, current_mesh
-from ._handler import made
+from ._parts import made
 from ._redistribute import redistributed
 from ._spec import Part, extents
 from ._tensor import DTensor, sizes_of
@@ -90,5 +90,5 @@ def _make(
         local = redistributed(whole, sizes, mesh, (Replicate(),) * mesh.ndim, found)
     else:
         local = function(extents(sizes, mesh, found)[0], dtype=dtype)
-    result: DTensor = made(DTensor, Part(local, mesh, found), sizes)
+    result: DTensor = made(Part(local, mesh, found), sizes)
     return result.requires_grad_(requires_grad)

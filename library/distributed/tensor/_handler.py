@@ -9,30 +9,28 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 from ... import _operators as ops
+from ..._autograd.engine import current_pass
 from ..._base.handles import shape_of, strides_of, tensors_in
 from ..._base.pytree import tree_map
 from ..._base.tensor_class import Tensor
 from ..._C import lib
-from ..._dispatch.dispatcher import bit_of, new_key, redispatch, register
+from ..._dispatch.dispatcher import redispatch, register
 from ..._dispatch.infer import infer
 from ..._dispatch.op import INPLACE, NEW, Op
-from ..._handle import describe, payload, set_payload
+from ..._dispatch.strided_views import view_inplace
 from ..device_mesh import DeviceMesh
 from ._call import REPLICATE, Call, Strategy
+from ._parts import KEY, full, is_distributed, made, moved, part_of, store, view_of, written_to
 from ._redistribute import redistributed
 from ._rules import has_rule, strategies
 from ._spec import Part, extents
 from .placement_types import Partial, Placement, Shard
-
-KEY = "distributed"
-
-new_key(KEY, after="conj")
-BIT = bit_of(KEY)
 
 _ABOVE = "python"
 """The key below which the parts of processes are computed: they may be conjugates, or on devices."""
@@ -40,37 +38,12 @@ _SIZES = ("size", "shape")
 """Names of arguments that are the sizes of the result."""
 
 
-def is_distributed(value: Any) -> bool:
-    """Return whether a value is a distributed tensor; also one that the graph has saved, which is of class Tensor."""
-    return isinstance(value, Tensor) and bool(lib.keys(value._h) & BIT)
-
-
-def part_of(tensor: Any) -> Part:
-    """Return the payload of a distributed tensor, with the elements that its base has now."""
-    found: Part = payload(tensor)
-    if found.view is not None and lib.version(found.base._h) != found.version:
-        version = lib.version(found.base._h)
-        whole = found.view(full(found.base))
-        everywhere = (REPLICATE,) * found.mesh.ndim
-        found.local.copy_(redistributed(whole, whole.shape, found.mesh, everywhere, found.placements))
-        found = found._replace(version=version)
-        set_payload(tensor, found)
-    return found
-
-
-def made(kind: type, part: Part, shape: Sequence[int], strides: Sequence[int] | None = None) -> Any:
-    """Return a distributed tensor of a class, with the sizes and strides of the whole."""
-    handle = part.local._h
-    steps = None if strides is None else tuple(strides)
-    return describe(kind, lib.dtype(handle), tuple(shape), steps, 0, lib.device(handle), BIT, part)
-
-
 # ---- calls ---------------------------------------------------------------------------------------------------
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The handler of the key."""
-    if op.is_decomposable and not op.random:
+    if op.is_decomposable and not op.random and "device" not in op.names:
         return _decomposed(op, args, out, mode)
     if out is not None:
         return _written(out, handle(op, args, None, NEW))
@@ -78,9 +51,14 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     args = _all_distributed(op, args, mesh)
     if op.random:
         return _drawn(op, args, mesh, mode)
+    if op.view and mode == INPLACE:
+        return view_inplace(op, args)
     if op.data_dependent or op.dynamic_shape:
         return _by_each(op, args, mesh, mode)
-    described = infer(op, args, None, mode)
+    try:
+        described = infer(op, args, None, mode)
+    except NotImplementedError:  # a shape depends on elements, as those of masks
+        return _by_each(op, args, mesh, mode)
     call = Call(op, args, described, mesh.size())
     is_inplace = mode == INPLACE or op.is_inplace
     chosen = [_cheapest(call, mesh, mesh_dim, is_inplace) for mesh_dim in range(mesh.ndim)]
@@ -111,21 +89,22 @@ def _mesh_of(op: Op, args: Sequence[Any]) -> DeviceMesh:
 
 
 def _all_distributed(op: Op, args: Sequence[Any], mesh: DeviceMesh) -> list[Any]:
-    """The arguments with tensors of one element in every process's memory as distributed ones."""
+    """The arguments with other tensors as distributed ones: those of one element, and those that bodies of composites
+    and formulas of gradients make, are the same in all processes."""
 
     def each(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [each(item) for item in value]
         if not isinstance(value, Tensor) or is_distributed(value):
             return value
-        if value.ndim and value.numel() != 1 and not implicit.replicates:
+        if value.ndim and value.numel() != 1 and not implicit.replicates and current_pass() is None:
             raise RuntimeError(
                 f"{op.name}(): got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before "
                 "calling distributed operators! Please see https://docs.pytorch.org/docs/main/distributed.tensor.html"
                 "#mixed-tensor-and-dtensor-operations for more details. Convert them by distribute_tensor(), or call"
                 " within distributed.tensor.experimental.implicit_replication()"
             )
-        return made(_class(), Part(value, mesh, (REPLICATE,) * mesh.ndim), value.shape, value.stride())
+        return made(Part(value, mesh, (REPLICATE,) * mesh.ndim), value.shape, value.stride())
 
     return [each(value) for value in args]
 
@@ -136,12 +115,6 @@ class _Implicit(threading.local):
 
 implicit = _Implicit()
 """Whether tensors that are not distributed count as replicated (`experimental.implicit_replication`)."""
-
-
-def _class() -> type:
-    from ._tensor import DTensor
-
-    return DTensor
 
 
 def _computed(call: Call, mesh: DeviceMesh, chosen: Sequence[Strategy], described: Any, mode: int) -> Any:
@@ -158,29 +131,25 @@ def _computed(call: Call, mesh: DeviceMesh, chosen: Sequence[Strategy], describe
         written_to(call.target)
         return call.target
     placements = iter(results)
-    base = _base(call, values) if op.view else {}
+    is_view = op.view and _is_view(call)
 
     def whole(pair: tuple[Any, Any]) -> Any:
         like, local = pair
-        return _result(call, like, Part(local, mesh, next(placements), **base))
+        return _result(call, like, Part(local, mesh, next(placements)), values[op.target] if is_view else None)
 
     return _paired(op, described, computed, whole)
 
 
-def _base(call: Call, values: Sequence[Any]) -> dict[str, Any]:
-    """What the parts of views know of their base."""
-    base, own = call.target, values[call.op.target]
-    if own is part_of(base).local:
-        return {"base": base}
-
-    def view(whole: Any) -> Any:
-        args = [whole if value is base else value for value in call.args]
-        return redispatch(call.op, args, None, NEW, below=_ABOVE)
-
-    return {"base": base, "view": view, "version": lib.version(base._h)}
+def _is_view(call: Call) -> bool:
+    """Whether a view of the whole is one, and not a copy that its strides ask for."""
+    found = redispatch(call.op, call.args, None, NEW, below=KEY)
+    first = found[0] if isinstance(found, (list, tuple)) else found
+    return bool(lib.storage_of(first._h) == lib.storage_of(call.target._h))
 
 
-def _result(call: Call, like: Any, part: Part) -> Any:
+def _result(call: Call, like: Any, part: Part, viewed: Any) -> Any:
+    """A result of a call, with the part that was computed: a view of the target, if `viewed` is the part that it was
+    computed of."""
     expected, found = extents(like.shape, part.mesh, part.placements)[0], tuple(part.local.shape)
     if call.op.view and found != expected and prod(found) == prod(expected):  # a part of size 1 that was squeezed
         part, found = part._replace(local=part.local.view(expected)), expected
@@ -189,7 +158,24 @@ def _result(call: Call, like: Any, part: Part) -> Any:
             f"{call.op.name}(): the part of this process should have the sizes {expected} at the placements "
             f"{part.placements} of a tensor with the sizes {tuple(like.shape)}, but it has {found}"
         )
-    return made(_class(), part, like.shape, like.stride())
+    if viewed is None or part.local.is_conj() != viewed.is_conj():
+        part = part._replace(local=part.local.clone()) if call.op.view and viewed is None else part
+        return made(part, like.shape, like.stride())
+    base = part_of(call.target)
+    shares = viewed is base.local and lib.storage_of(part.local._h) == lib.storage_of(viewed._h)
+    if not shares or base.view is not None:
+        part = part._replace(view=partial(_viewed, call, base.view, like), version=lib.version(call.target._h))
+    return view_of(call.target, like, part)
+
+
+def _viewed(call: Call, view: Callable[[Any], Any] | None, like: Any, whole: Any) -> Any:
+    """The view that a call has made, of all elements."""
+    target = whole if view is None else view(whole)
+    args = [target if value is call.target else value for value in call.args]
+    found = redispatch(call.op, args, None, NEW, below=_ABOVE)
+    if isinstance(found, (list, tuple)):
+        return next(each for each, other in zip(found, call.results, strict=True) if other is like)
+    return found
 
 
 def _paired(op: Op, described: Any, computed: Any, whole: Any) -> Any:
@@ -209,12 +195,6 @@ def _local(value: Any, wanted: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_local(each, wanted) for each in value]
     return moved(value, next(wanted)) if isinstance(value, Tensor) else value
-
-
-def moved(tensor: Any, placements: Sequence[Placement], part: Part | None = None) -> Any:
-    """Return the part of this process of a distributed tensor at other placements; `part` is its payload."""
-    part = part or part_of(tensor)
-    return redistributed(part.local, tuple(shape_of(tensor._h)), part.mesh, part.placements, placements)
 
 
 def _localize_sizes(call: Call, values: list[Any], mesh: DeviceMesh, placements: Sequence[Placement]) -> None:
@@ -277,11 +257,6 @@ def _warn_of_gathering(op: Op) -> None:
 # ---- calls that no part can make -----------------------------------------------------------------------------
 
 
-def full(tensor: Any) -> Any:
-    """Return all elements of a distributed tensor, in the memory of this process."""
-    return moved(tensor, (REPLICATE,) * part_of(tensor).mesh.ndim)
-
-
 def _full_each(args: Sequence[Any]) -> list[Any]:
     def each(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -300,7 +275,7 @@ def _by_each(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> Any:
 
 
 def _replicated(local: Any, mesh: DeviceMesh) -> Any:
-    return made(_class(), Part(local, mesh, (REPLICATE,) * mesh.ndim), local.shape, local.stride())
+    return made(Part(local, mesh, (REPLICATE,) * mesh.ndim), local.shape, local.stride())
 
 
 def _overwritten(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> Any:
@@ -310,30 +285,8 @@ def _overwritten(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> An
     if values[op.target] is part_of(target).local:
         values[op.target] = values[op.target].clone()
     redispatch(op, values, None, mode, below=_ABOVE)
-    _store(target, values[op.target])
+    store(target, values[op.target])
     return target
-
-
-def _store(target: Any, whole: Any) -> None:
-    """Overwrite the part of this process by that of a tensor with all elements."""
-    part = part_of(target)
-    local = redistributed(whole, whole.shape, part.mesh, (REPLICATE,) * part.mesh.ndim, part.placements)
-    part.local.copy_(local)
-    written_to(target)
-
-
-def written_to(target: Any) -> None:
-    """Count that a tensor was written to, as all are that it is a view of; bring them the elements that are copies."""
-    lib.count_write(target._h)
-    part: Part = payload(target)
-    if part.view is not None:
-        whole = full(part.base)
-        whole = whole.clone() if whole is part_of(part.base).local else whole
-        part.view(whole).copy_(moved(target, (REPLICATE,) * part.mesh.ndim, part))
-        _store(part.base, whole)
-        set_payload(target, part._replace(version=lib.version(part.base._h)))
-    elif part.base is not None:
-        written_to(part.base)
 
 
 def _written(out: Any, result: Any) -> Any:
@@ -367,7 +320,7 @@ def _drawn(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> Any:
     ]
     result = redispatch(op, _full_each(values), None, mode, below=_ABOVE)
     if is_inplace:
-        _store(target, result)
+        store(target, result)
         return target
     placements = part_of(target).placements if is_distributed(target) else (REPLICATE,) * mesh.ndim
     kept = tuple([REPLICATE if isinstance(each, Partial) else each for each in placements])
@@ -377,7 +330,7 @@ def _drawn(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> Any:
             return whole
         own = kept if is_distributed(target) and whole.shape == target.shape else (REPLICATE,) * mesh.ndim
         local = redistributed(whole, whole.shape, mesh, (REPLICATE,) * mesh.ndim, own)
-        return made(_class(), Part(local, mesh, own), whole.shape, whole.stride())
+        return made(Part(local, mesh, own), whole.shape, whole.stride())
 
     return tree_map(part, result)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...nn import Module, Parameter
 from ..device_mesh import DeviceMesh, current_mesh
-from ._handler import is_distributed
+from ._parts import is_distributed
 from ._tensor import distribute_tensor
 from .placement_types import Replicate
 

@@ -209,7 +209,7 @@ def _dims(letters: Letters, ndim: int) -> Letters | None:
     own = tuple([each for each in letters if each != BATCH])
     if len(own) > ndim:
         own = tuple([each for each in own if not each.endswith("?")])
-    own = tuple([each.rstrip("?") for each in own])
+    own = tuple([each.rstrip("?") for each in own])[-ndim:] if ndim else ()  # fewer where a tensor is broadcast
     leading = ndim - len(own)
     if leading < 0 or (leading and BATCH not in letters):
         return None

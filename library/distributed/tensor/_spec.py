@@ -8,28 +8,44 @@ from typing import Any, NamedTuple
 from ..device_mesh import DeviceMesh
 from .placement_types import Placement, Shard
 
-__all__ = ["Part", "extents", "level_size"]
+__all__ = ["Part", "Parts", "extents", "level_size"]
 
 
 class Part(NamedTuple):
-    """The payload of a distributed tensor.
+    """The elements of this process.
 
     Attributes:
-        local: the dense tensor of this process.
+        local: the dense tensor that has them.
         mesh: the processes.
         placements: how the parts make the whole, by dimension of the mesh.
-        base: the distributed tensor that this one is a view of; None: of none.
-        view: what makes the view of all elements of the base, where the part is a copy of elements of other processes;
-            None: the part shares the memory of the base's.
-        version: how often the base had been written to when its elements were copied.
+        view: what makes this of all elements of the tensor that it is a view of, where `local` is a copy of elements of
+            other processes; None: it is no such copy.
+        version: how often the memory had been written to when the elements were copied.
     """
 
     local: Any
     mesh: DeviceMesh
     placements: tuple[Placement, ...]
-    base: Any = None
     view: Callable[[Any], Any] | None = None
     version: int = 0
+
+
+class Parts:
+    """The payload of a distributed tensor and of its views, which share it as they share memory.
+
+    Attributes:
+        shape: sizes of the tensor that was made first.
+        geometry: its dtype, sizes, strides and position.
+        base: its part.
+        views: the parts of its views, by their geometry.
+    """
+
+    __slots__ = ("base", "geometry", "shape", "views")
+
+    def __init__(self, base: Part, shape: tuple[int, ...]) -> None:
+        self.base, self.shape = base, shape
+        self.geometry: Any = None
+        self.views: dict[Any, Part] = {}
 
 
 def extents(

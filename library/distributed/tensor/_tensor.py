@@ -10,7 +10,7 @@ from ..._base.types import Size
 from ..._dispatch.subclass import disabled
 from ...autograd import Function
 from ..device_mesh import DeviceMesh, current_mesh
-from ._handler import full, is_distributed, made, moved, part_of
+from ._parts import full, is_distributed, made, moved, part_of
 from ._spec import Part, extents
 from .placement_types import Partial, Placement, Replicate, Shard, normalized
 
@@ -185,7 +185,7 @@ class DTensor(Tensor):  # type: ignore[misc]
                 "Only Tensors created explicitly by the user support the deepcopy protocol at the moment."
             )
         part = part_of(self)
-        copied = made(type(self), Part(part.local.clone(), *part[1:3]), self.shape, self.stride())
+        copied = made(Part(part.local.clone(), *part[1:3]), self.shape, self.stride())
         copied.requires_grad_(self.requires_grad)
         vars(copied).update(vars(self))
         memo[id(self)] = copied
@@ -197,7 +197,7 @@ class DTensor(Tensor):  # type: ignore[misc]
 
 
 def _made_again(part: tuple[Any, ...], shape: tuple[int, ...], stride: tuple[int, ...], requires_grad: bool) -> Any:
-    return made(DTensor, Part(*part), shape, stride).requires_grad_(requires_grad)
+    return made(Part(*part), shape, stride).requires_grad_(requires_grad)
 
 
 def _whole(placements: Sequence[Placement]) -> tuple[Placement, ...]:
@@ -225,7 +225,7 @@ class _FromLocal(Function):
             local = _from_first(local, mesh, placements)
         sizes = _whole_sizes(local.shape, mesh, placements) if shape is None else tuple(shape)
         strides = _whole_strides(local, sizes) if stride is None else tuple(stride)
-        return made(DTensor, Part(local.view_as(local), mesh, placements), sizes, strides)
+        return made(Part(local.view_as(local), mesh, placements), sizes, strides)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
@@ -253,7 +253,7 @@ class _Redistribute(Function):
         ctx.placements, ctx.backward_dtype = _whole(part.placements), backward_dtype
         local = moved(tensor, placements)
         local = local.view_as(local) if local is part.local else local
-        return made(DTensor, Part(local, part.mesh, tuple(placements)), tensor.shape, tensor.stride())
+        return made(Part(local, part.mesh, tuple(placements)), tensor.shape, tensor.stride())
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
@@ -327,7 +327,7 @@ def distribute_tensor(
     for dim, (size, start) in enumerate(zip(sizes, offsets, strict=True)):
         local = local.narrow(dim, start, size)
     part = Part(local.clone(), mesh, found)
-    return made(DTensor, part, tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
+    return made(part, tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
 
 
 def _from_first(tensor: Any, mesh: DeviceMesh, placements: Sequence[Placement], source: int = 0) -> Any:

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._names.refusals import refused_class
+
 __all__ = ["Partial", "Placement", "Replicate", "Shard"]
+
+_StridedShard = refused_class(
+    __name__, "_StridedShard", "shards of shards are in the order of the dimensions of the mesh. Use Shard"
+)
 
 
 class Placement:

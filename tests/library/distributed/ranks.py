@@ -33,8 +33,14 @@ def names(module: str) -> list[str]:
 
 
 def environment(**variables: object) -> dict[str, str]:
-    """The variables of a process of one thread."""
-    return {**os.environ, "OPWEAVE_NUM_THREADS": "1", **{name: str(value) for name, value in variables.items()}}
+    """The variables of a process of one thread, which finds the helpers of tests."""
+    paths = os.pathsep.join(map(str, (HERE.parents[1], HERE.parents[2])))
+    return {
+        **os.environ,
+        "OPWEAVE_NUM_THREADS": "1",
+        "PYTHONPATH": paths,
+        **{name: str(value) for name, value in variables.items()},
+    }
 
 
 def run_cases(module: str, size: int, folder: Path) -> list[dict[str, str]]:

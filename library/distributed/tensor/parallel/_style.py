@@ -7,7 +7,7 @@ from typing import Any
 
 from ....nn import Module, Parameter
 from ...device_mesh import DeviceMesh
-from .._handler import is_distributed
+from .._parts import is_distributed
 from .._tensor import DTensor, distribute_tensor
 from ..placement_types import Placement, normalized
 
