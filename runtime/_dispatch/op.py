@@ -208,8 +208,8 @@ class Op:
         self.sums_rows = sums_rows
         """True if a result of rows is a sum over all of them."""
         self.combine = combine
-        """How the results of parts of a reduction make that of the whole: `sum`, `product`, `max`, `min`, or `avg` of
-        parts of equal size; None: they do not."""
+        """Word for how the results of parts of a reduction make that of the whole: `sum`, `product`, `max`, `min`, or
+        `avg` of parts of equal size; None: they do not."""
         self.random = random
         """True if it draws random numbers."""
         self.data_dependent = data_dependent

@@ -17,12 +17,16 @@ ENTRIES = Path(__file__).parents[2] / "ops.yaml"
 FACTS = {
     "add": {"rule": "unify"},
     "addmm": {"rule": "(n,m),(n,k),(k,m)->(n,m)"},
+    "amax": {"rule": "reduce", "combine": "max"},
+    "argmax": {"rule": "reduce"},
     "argwhere": {"dynamic_shape": True, "reason": "the shape of its result depends on elements"},
     "copy_": {"writes": ("self",), "aliases": ("self",), "rule": "unify"},
     "cumsum": {"rule": "keep"},
     "dropout": {"random": False, "reason": "it is made of operators that have rules"},
     "item": {"data_dependent": True, "reason": "its body reads memory"},
     "lapack_potrf": {"rule": "(...,N,N)->(...,N,N),(...)"},
+    "mean": {"rule": "reduce", "combine": "avg"},
+    "mean_of_windows2d": {"rule": "(...,Y,X)->(...,Y,X)"},
     "normal_": {"writes": ("self",), "aliases": ("self",), "random": True, "rule": "keep"},
     "select": {"aliases": ("self",), "rule": "view"},
     "set_": {
@@ -31,12 +35,13 @@ FACTS = {
         "reason": "it changes memory, which the samples of a batch share",
     },
     "softmax": {"rule": "reduce"},
-    "windows2d": {"rule": "(...,self_0,self_1)->(...,i,j,y,x)"},
+    "sum": {"rule": "reduce", "combine": "sum"},
+    "windows2d": {"rule": "(...,self_0,self_1)->(...,I,J,Y,X)"},
 }
 """By operator: what is not the least that can be said."""
 LEAST: dict[str, Any] = {
     "writes": (), "aliases": (), "random": False, "data_dependent": False, "dynamic_shape": False, "rule": None,
-    "reason": None,
+    "reason": None, "combine": None,
 }  # fmt: skip
 
 

@@ -91,4 +91,5 @@ def _make(
     else:
         local = function(extents(sizes, mesh, found)[0], dtype=dtype)
     result: DTensor = made(Part(local, mesh, found), sizes)
-    return result.requires_grad_(requires_grad)
+    result.requires_grad_(requires_grad)
+    return result

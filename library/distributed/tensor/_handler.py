@@ -14,7 +14,6 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from ... import _operators as ops
 from ..._autograd.engine import current_pass
 from ..._base.handles import shape_of, strides_of, tensors_in
 from ..._base.pytree import tree_map
@@ -23,6 +22,7 @@ from ..._C import lib
 from ..._dispatch.dispatcher import redispatch, register
 from ..._dispatch.infer import infer
 from ..._dispatch.op import INPLACE, NEW, Op
+from ..._dispatch.ops import ops
 from ..._dispatch.strided_views import view_inplace
 from ..device_mesh import DeviceMesh
 from ._call import REPLICATE, Call, Strategy
@@ -236,7 +236,7 @@ def _cost(tensor: Any, before: Placement, after: Placement, processes: int) -> f
     """The bytes that a process receives when a tensor changes its placement, and less than one where it only copies."""
     if before == after:
         return 0
-    nbytes = max(tensor.numel() * tensor.dtype.itemsize, 1)
+    nbytes = max(int(tensor.numel() * tensor.dtype.itemsize), 1)
     if isinstance(before, Shard):
         return 1 + nbytes / (processes if isinstance(after, Shard) else 1)
     if isinstance(before, Partial):

@@ -151,7 +151,7 @@ class _Line:
     # ---- reductions ----
 
     def reduced(self, local: Any, word: str) -> Any:
-        """What the terms of all processes reduce to."""
+        """The reduction of the terms of all processes."""
         if word in ("max", "min"):  # the reductions of MPI lose what is not a number
             terms = local.new_empty([self.size, *local.shape])
             dist.all_gather_into_tensor(terms, local.contiguous().unsqueeze(0), group=self.group)

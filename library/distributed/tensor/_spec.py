@@ -1,4 +1,4 @@
-"""What a distributed tensor consists of: the part of this process, and how the parts make the whole."""
+"""Payloads of distributed tensors: the part of this process, and how the parts make the whole."""
 
 from __future__ import annotations
 

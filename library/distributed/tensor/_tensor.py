@@ -228,7 +228,7 @@ class _FromLocal(Function):
         return made(Part(local.view_as(local), mesh, placements), sizes, strides)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Any) -> Any:
         local = _Redistribute.apply(grad, ctx.back, None).to_local()
         return local, None, None, None, None, None, None
 
@@ -241,7 +241,7 @@ class _ToLocal(Function):
         return local.view_as(local)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Any) -> Any:
         whole = DTensor.from_local(grad, ctx.mesh, ctx.back, shape=ctx.shape, stride=ctx.stride)
         return whole, None
 
@@ -256,7 +256,7 @@ class _Redistribute(Function):
         return made(Part(local, part.mesh, tuple(placements)), tensor.shape, tensor.stride())
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Any) -> Any:
         sent = grad if ctx.backward_dtype is None else grad.to(ctx.backward_dtype)
         return _Redistribute.apply(sent, ctx.placements, None).to(grad.dtype), None, None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...._names.refusals import refused_function
 from ._layers import ColwiseParallel, RowwiseParallel, SequenceParallel
 from ._plan import parallelize_module
 from ._preparation import PrepareModuleInput, PrepareModuleInputOutput, PrepareModuleOutput
@@ -15,5 +16,10 @@ __all__ = [
     "PrepareModuleOutput",
     "RowwiseParallel",
     "SequenceParallel",
+    "loss_parallel",
     "parallelize_module",
 ]
+
+loss_parallel = refused_function(
+    __name__, "loss_parallel", "cross_entropy() of sharded scores gathers them by itself. Leave the context out"
+)

@@ -28,7 +28,7 @@ class _Layer(ParallelStyle):
     _output: Placement = Replicate()
     _parameters: ClassVar[Mapping[type[Module], dict[str, Placement]]] = {}
     _desired: ClassVar[Mapping[type[Module], Placement]] = {}
-    """What the layer of a class needs of its input."""
+    """The placement that the input of a layer must have, by its class."""
 
     def __init__(
         self,

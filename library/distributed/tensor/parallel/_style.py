@@ -1,4 +1,4 @@
-"""What styles of parallel modules share: tensors that come to placements, and parameters that are sharded."""
+"""Base class and helpers of styles: tensors that come to placements, and parameters that are sharded."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "7e32f756"
+INTERFACE = "587142ec"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -53,8 +53,8 @@ _operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor'), 
 _operators.define(4, 'lt', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__lt__', 'binary'),), rule='unify')
 _operators.define(5, 'where', 'elementwise', 'ttt', (('condition', 'Tensor'), ('input', 'Tensor'), ('other', 'Tensor'), ), 3, overload='self', out='cast', method=True, function=True, differentiable=True, rule='unify')
 _operators.define(6, 'clamp', 'elementwise', 'ttt', (('input', 'Tensor'), ('min', 'Tensor?', None), ('max', 'Tensor?', None), ), 3, out='cast', inplace=True, method=True, function=True, rule='unify')
-_operators.define(7, 'mean', 'reduce', 'tdky', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ('dtype', 'dtype?', None), ), 3, overload='dim', out='cast', method=True, function=True, differentiable=True, rule='reduce')
-_operators.define(8, 'amax', 'reduce', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', ()), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, rule='reduce')
+_operators.define(7, 'mean', 'reduce', 'tdky', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ('dtype', 'dtype?', None), ), 3, overload='dim', out='cast', method=True, function=True, differentiable=True, rule='reduce', combine='avg')
+_operators.define(8, 'amax', 'reduce', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', ()), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, rule='reduce', combine='max')
 _operators.define(9, 'cumsum', 'scan', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 2, out='cast', inplace=True, method=True, function=True, differentiable=True, rule='keep')
 _operators.define(10, 'select', 'view', 'tii', (('input', 'Tensor'), ('dim', 'int'), ('index', 'int'), ), 3, overload='int', method=True, function=True, first=0, view=True, differentiable=True, rule='view')
 _operators.define(11, 'permute', 'view', 'tl', (('input', 'Tensor'), ('dims', 'int[]'), ), 2, method=True, first=0, separate='dims', view=True, differentiable=True, rule='view')
@@ -71,7 +71,7 @@ _operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau',
 _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input', 'Tensor'), ('tau', 'Tensor'), ), 2, out='cast', body=_linalg_householder_product_body)
 _operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True, rule='keep')
 _operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
-_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True, rule='(...,y,x)->(...,y,x)')
+_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True, rule='(...,Y,X)->(...,Y,X)')
 _operators.define(23, 'halves', 'elementwise', 'ttttn', (('input', 'Tensor'), ('other', 'Tensor'), ('left', 'Tensor'), ('right', 'Tensor'), ('bias', 'Scalar', 0), ), 4, out='cast', method=True, function=True, results=('total', 'larger'), differentiable=True, rule='unify')
 _operators.define(24, 'moments_of', 'fold', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, results=('mean', 'highest'), differentiable=True, rule='reduce')
 _operators.define(25, 'smooth', 'fold', 'ttdn', (('input', 'Tensor'), ('keep', 'Tensor'), ('dim', 'int'), ('weight', 'float', 0.5), ), 3, out='cast', method=True, function=True, differentiable=True, rule='reduce')
