@@ -65,28 +65,9 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     ),
     "distributed.algorithms.model_averaging": (_ONE_PROCESS, ""),
     "distributed.algorithms.model_averaging.averagers": (_ONE_PROCESS, "ModelAverager PeriodicModelAverager"),
-    "distributed.checkpoint": (
-        _ONE_PROCESS,
-        (
-            "CheckpointException DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlanner "
-            "SavePlanner StorageReader StorageWriter async_save load load_state_dict save save_state_dict"
-        ),
-    ),
     "distributed.checkpoint._consolidate_hf_safetensors": (_ONE_PROCESS, "consolidate_safetensors_files"),
-    "distributed.checkpoint.format_utils": (
-        _ONE_PROCESS,
-        "_EmptyStateDictLoadPlanner dcp_to_torch_save torch_save_to_dcp",
-    ),
     "distributed.checkpoint.hf_storage": (_ONE_PROCESS, "HuggingFaceStorageReader HuggingFaceStorageWriter"),
     "distributed.checkpoint.optimizer": (_ONE_PROCESS, "load_sharded_optimizer_state_dict"),
-    "distributed.checkpoint.state_dict": (
-        _ONE_PROCESS,
-        (
-            "StateDictOptions get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict "
-            "set_optimizer_state_dict set_state_dict"
-        ),
-    ),
-    "distributed.checkpoint.state_dict_loader": (_ONE_PROCESS, "_load_state_dict"),
     "distributed.elastic": (_ONE_PROCESS, ""),
     "distributed.elastic.agent": (_ONE_PROCESS, ""),
     "distributed.elastic.multiprocessing": (_ONE_PROCESS, ""),

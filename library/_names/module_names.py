@@ -45,7 +45,6 @@ MODULES: Mapping[str, str] = {
     "distributed._tensor": "distributed.tensor",
     "distributed._tensor.experimental": "distributed.tensor.experimental",
     "distributed._tensor.placement_types": "distributed.tensor.placement_types",
-    "distributed.checkpoint.default_planner": "distributed.checkpoint",
     "distributed.constants": "distributed",
     "distributed.distributed_c10d": "distributed",
     "distributed.fsdp.api": "distributed.fsdp",

@@ -13,7 +13,7 @@ from typing import Any
 from .._C import ffi
 from .options import get_default_mmap_options
 
-__all__ = ["FileObject", "Mapped", "Path", "Source", "open_source"]
+__all__ = ["FileObject", "Mapped", "MappedPart", "Part", "Path", "Source", "open_source"]
 
 
 class Source:
@@ -118,8 +118,33 @@ class Mapped(Path):
         self.address = int(ffi.cast("uintptr_t", self.memory))
 
 
+class Part(Source):
+    """A range of an open file, in which something stands as in a file of its own."""
+
+    def __init__(self, whole: Source, offset: int, length: int) -> None:
+        if not 0 <= offset <= offset + length <= whole.size:
+            raise whole.too_short(offset, length)
+        self._whole, self._offset, self.size = whole, offset, length
+
+    def read_into(self, offset: int, memory: memoryview) -> None:
+        self._whole.read_into(self._offset + offset, memory)
+
+
+class MappedPart(Part, Mapped):
+    """A range of a mapped file."""
+
+    def __init__(self, whole: Mapped, offset: int, length: int) -> None:
+        super().__init__(whole, offset, length)
+        self.memory, self.address = whole.memory, whole.address + offset
+
+    def close(self) -> None:
+        """Leave the file open."""
+
+
 def open_source(file: Any, mapped: bool) -> Source:
-    """Return the source for `load`."""
+    """Return the source for `load`, which may be given one."""
+    if isinstance(file, Source):
+        return file
     if isinstance(file, (str, os.PathLike)):
         return Mapped(file, get_default_mmap_options() == mmap.MAP_SHARED) if mapped else Path(file)
     if mapped:

@@ -99,8 +99,8 @@ def bytes_at(source: Source, start: int, size: int, alignment: int) -> Any:
     """A tensor of bytes of a file: a part of the mapped file where elements are aligned in memory, else a copy."""
     if not 0 <= start <= start + size <= source.size:
         raise source.too_short(start, size)
-    if size and isinstance(source, Mapped) and not start % alignment:
-        address = source.address + start
+    address = source.address + start if isinstance(source, Mapped) else 1
+    if size and isinstance(source, Mapped) and not address % alignment:
         return wrap(over_memory(source.memory, address, size, (size,), (1,), _BYTES.code, False))
     return filled(size, lambda memory: source.read_into(start, memory))
 

@@ -6,10 +6,12 @@ python tests/library/files/record.py
 from __future__ import annotations
 
 import collections
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.distributed import checkpoint
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -62,6 +64,10 @@ def main() -> None:
     torch.save(computed(), DATA / "legacy_computed.pt", _use_new_zipfile_serialization=False)
     program = torch.jit.script(torch.nn.ReLU())
     torch.jit.save(program, DATA / "torchscript.pt")
+    with chdir(DATA):  # whose name would be in the checkpoint
+        weight = torch.arange(6.0).reshape(2, 3)
+        state = {"model": {"weight": weight}, "epoch": 7, "list": [torch.ones(2), {"b": torch.tensor([2.0])}]}
+        checkpoint.save(state, checkpoint_id="checkpoint", no_dist=True)
 
 
 if __name__ == "__main__":
