@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ... import empty, no_grad, tensor, zeros_like
 from ..._base.tensor_class import Tensor
-from ...nn.parallel import DistributedDataParallel
+from ...nn.parallel.distributed import DistributedDataParallel
 from ...optim import Optimizer
 from .. import broadcast, broadcast_object_list, get_rank, is_initialized
 from ._chunks import is_distributed, local_chunk, local_part, narrowed, with_part

@@ -10,12 +10,14 @@ from collections import OrderedDict
 from pathlib import Path
 
 import opweave as ow
+import opweave.distributed as dist
 import opweave.distributed.checkpoint as dcp
 import pytest
 from opweave.distributed.checkpoint import filesystem
 from opweave.distributed.checkpoint.format_utils import dcp_to_torch_save, torch_save_to_dcp
 from opweave.distributed.checkpoint.state_dict import (
     StateDictOptions,
+    get_model_state_dict,
     get_optimizer_state_dict,
     get_state_dict,
     set_model_state_dict,
@@ -348,3 +350,14 @@ def test_states_that_do_not_fit():
         set_model_state_dict(model, {})
     with pytest.raises(ValueError, match="full_state_dict must be True when broadcast_from_rank0 is True"):
         set_model_state_dict(model, {}, options=StateDictOptions(broadcast_from_rank0=True))
+
+
+def test_names_of_a_module_that_averages_gradients():
+    dist.init_process_group()
+    try:
+        model = ow.nn.parallel.DistributedDataParallel(ow.nn.Linear(2, 1))
+        state = get_model_state_dict(model)
+        assert list(state) == ["weight", "bias"]
+        assert set_model_state_dict(model, state).missing_keys == []
+    finally:
+        dist.destroy_process_group()
