@@ -17,7 +17,7 @@ _FAR = 2**62
 _LEAST_CHANNELS = 16
 """Lines of fewer channels take longer than copies in C order."""
 
-__all__ = ["check_time_first", "convolution_of", "convolved", "transposed_convolution"]
+__all__ = ["check_time_first", "convolution_of", "convolution_with_padding", "transposed_convolution"]
 
 
 def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
@@ -30,7 +30,7 @@ def convolution_of(dims: int, transposed: bool) -> Any:
     return getattr(ops, f"conv_transpose{dims}d" if transposed else f"conv{dims}d")
 
 
-def convolved(
+def convolution_with_padding(
     name: str, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
     """Return the convolution of an input (N, C, *) or (C, *) with weights (O, C / groups, *)."""
