@@ -61,7 +61,8 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return _by_each(op, args, mesh, mode)
     call = Call(op, args, described, mesh.size())
     is_inplace = mode == INPLACE or op.is_inplace
-    chosen = [_cheapest(call, mesh, mesh_dim, is_inplace) for mesh_dim in range(mesh.ndim)]
+    candidates = list(strategies(call))
+    chosen = [_cheapest(call, candidates, mesh, mesh_dim, is_inplace) for mesh_dim in range(mesh.ndim)]
     if None in chosen:
         return _overwritten(op, args, mesh, mode)
     return _computed(call, mesh, [each for each in chosen if each is not None], described, mode)
@@ -104,7 +105,7 @@ def _all_distributed(op: Op, args: Sequence[Any], mesh: DeviceMesh) -> list[Any]
                 "#mixed-tensor-and-dtensor-operations for more details. Convert them by distribute_tensor(), or call"
                 " within distributed.tensor.experimental.implicit_replication()"
             )
-        return made(Part(value, mesh, (REPLICATE,) * mesh.ndim), value.shape, value.stride())
+        return _replicated(value, mesh)
 
     return [each(value) for value in args]
 
@@ -212,15 +213,17 @@ def _localize_sizes(call: Call, values: list[Any], mesh: DeviceMesh, placements:
 _warned: set[str] = set()
 
 
-def _cheapest(call: Call, mesh: DeviceMesh, mesh_dim: int, is_inplace: bool) -> Strategy | None:
-    """The strategy along a dimension of a mesh that moves the fewest bytes; None: the target of a call in place would
+def _cheapest(
+    call: Call, candidates: Sequence[Strategy], mesh: DeviceMesh, mesh_dim: int, is_inplace: bool
+) -> Strategy | None:
+    """The candidate along a dimension of a mesh that moves the fewest bytes; None: the target of a call in place would
     have to change its placement."""
     parts = [part_of(each) for each in call.tensors]
     now = [each.placements[mesh_dim] for each in parts]
     size = mesh.size(mesh_dim)
     best: tuple[float, Strategy] | None = None
     target = next((place for place, each in enumerate(call.tensors) if each is call.target), 0) if is_inplace else -1
-    for strategy in strategies(call):
+    for strategy in candidates:
         if is_inplace and (strategy.inputs[target] != now[target] or strategy.results[:1] != (now[target],)):
             continue
         pairs = zip(call.tensors, now, strategy.inputs, strict=True)

@@ -18,6 +18,7 @@ from ..._base.tensor_class import Tensor
 from ..._dispatch.infer import infer
 from ..._dispatch.op import NEW, Op
 from ..._dispatch.rules import BATCH, Letters, Signature, dimensions, signature
+from ..._dispatch.rules import tensors as places_of_tensors
 from ..._representations.named.dimensions import reduced
 from ._call import REPLICATE, SUM, Call, Strategy, replicated, sharded
 from ._views import moves
@@ -191,17 +192,13 @@ def _letters_of(inputs: Sequence[Letters], call: Call) -> list[Letters] | None:
     """The letters of the dimensions of each tensor; None: they do not fit."""
     given = [
         (letters, call.args[place])
-        for letters, place in zip(inputs, _tensor_places(call), strict=False)
+        for letters, place in zip(inputs, places_of_tensors(call.op), strict=False)
         if call.args[place] is not None
     ]
     found = [_dims(letters, tensor.ndim) for letters, tensor in given]
     if None in found or len(found) != len(call.tensors):
         return None
     return [each for each in found if each is not None]
-
-
-def _tensor_places(call: Call) -> list[int]:
-    return [place for place, types in enumerate(call.op.types) if types.startswith("Tensor")]
 
 
 def _dims(letters: Letters, ndim: int) -> Letters | None:
