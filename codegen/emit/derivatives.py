@@ -8,13 +8,15 @@ the usual backward pass, and as operators, for those that are differentiated aga
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 
 from ..cache import NONE as NO_CACHE
 from ..cache import Cache
-from ..dtypes import COMPLEX128
+from ..dtypes import BOOL, COMPLEX128
+from ..expr import is_linear
 from ..expr import names as names_of
 from ..model import computation, inference
 from ..model.operator import Elementwise, End, Family, Indexing, Operator, grad_name
@@ -126,12 +128,16 @@ class NodeClass:
     """True if the result may be another one than zero where all tensors with a gradient are zero."""
     multiplies: bool
     """True if the result is a sum of products, which is zero where one factor is."""
+    of_elements: tuple[tuple[int, ...], ...] | None
+    """The groups of `linear` by the expressions of an elementwise operator; None: it is of another family."""
 
     @property
     def linear(self) -> tuple[tuple[int, ...], ...]:
         """The arguments, by their indices, of which together the result is a linear function while all others stay: no
         gradient by one of them uses another one. Empty where there is a gradient that uses its own argument or a
-        result, or where the result may be shifted."""
+        result, or where the result may be shifted. Expressions of elements say it themselves."""
+        if self.of_elements is not None:
+            return self.of_elements
         used = {saved.name: saved.needed_by for saved in self.tensors}
         given = [(place, each.name, each.formula) for place, each in zip(self.inputs, self.gradients, strict=True)]
         formulas = [(place, name) for place, name, formula in given if formula is not None]
@@ -295,15 +301,29 @@ def _derived(
         replaced=_replaced(operator),
         may_shift=_may_shift(operator),
         multiplies=operator.family in (Family.EXTERN, Family.COMPUTE),
+        of_elements=_of_elements(body, operator.derivatives, names) if isinstance(body, Elementwise) else None,
     )
 
 
+def _of_elements(body: Elementwise, inputs: Collection[str], names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """The largest groups of inputs in which all expressions are linear, those of bool excepted: there sums are `or`."""
+    if not body.is_single or body.absent:
+        return ()
+    trees = [expressions[0].tree for dtypes, expressions in body.cases if dtypes != {BOOL}]
+    groups: list[tuple[str, ...]] = []
+    for size in range(len(inputs), 0, -1):
+        for group in combinations(inputs, size):
+            if not any(set(group) <= set(other) for other in groups) and all(is_linear(tree, group) for tree in trees):
+                groups.append(group)
+    return tuple(tuple(sorted(map(names.index, group))) for group in groups)
+
+
 def _may_shift(operator: Operator) -> bool:
-    """Elementwise operators may add numbers, as composites that take any, and indexing may choose a product."""
+    """Composites may add the numbers that they take, and indexing may choose a product."""
     if operator.family is Family.COMPOSITE:
         return any(each.is_scalar or each.is_real for each in operator.schema.arguments)
     chooses = isinstance(operator.body, Indexing) and bool(operator.body.words)
-    return chooses or operator.family in (Family.ELEMENTWISE, Family.FACTORY, Family.RANDOM)
+    return chooses or operator.family in (Family.FACTORY, Family.RANDOM)
 
 
 def _replaced(operator: Operator) -> tuple[str, str] | None:

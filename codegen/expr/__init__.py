@@ -5,6 +5,7 @@ from .emit_c import Emitted, emit_c
 from .errors import ExpressionError
 from .evaluate import evaluate
 from .functions import CONSTANTS, FUNCTIONS, Function, Rule
+from .linear import is_linear
 from .lower import Type, lower, type_of
 from .parse import is_reserved, parse
 from .simplify import simplify
@@ -49,6 +50,7 @@ __all__ = [
     "derive",
     "emit_c",
     "evaluate",
+    "is_linear",
     "is_reserved",
     "lower",
     "names",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from .._autograd.backward_api import grad
@@ -74,15 +75,15 @@ def computed(inputs: Inputs) -> tuple[Any, list[Any]]:
     if kind is None or not inputs.active:
         result = run(op, inputs.primals)
         return result, [None] * (len(result) if isinstance(result, (list, tuple)) else 1)
-    if kind.linear:
-        result = run(op, inputs.primals)
-        if not isinstance(result, (list, tuple)):
-            return result, [_linear(inputs, kind.linear) if is_differentiable(result.dtype) else None]
     if op.family == "elementwise" and not any(each.is_complex() for each in tensors_in(inputs.primals)):
         result = run(op, inputs.primals)
         if not any(each.is_complex() for each in _listed(result)):
             pointwise = partial(_pointwise, inputs, kind, result)
             return result, pointwise() if inputs.is_recorded else unrecorded(pointwise)
+    if {place for place, _ in inputs.active} <= set(chain.from_iterable(kind.linear)):
+        result = run(op, inputs.primals)
+        if not isinstance(result, (list, tuple)):
+            return result, [_linear(inputs, kind.linear) if is_differentiable(result.dtype) else None]
     return _transposed(inputs)
 
 

@@ -80,4 +80,8 @@ def test_every_kernel_has_a_rule_or_a_reason(capsys: pytest.CaptureFixture[str])
     assert known["bernoulli_"] == "keep; writes self; aliases self; random"
     assert known["addmm"] == "(n,m),(n,k),(k,m)->(n,m); linear in self and mat1; linear in self and mat2"
     assert known["index_add"] == "at; linear in self and source"
+    assert known["add"] == "unify; linear in self and other"
+    assert known["mul"] == "unify; linear in self; linear in other"
+    assert known["lerp"] == "unify; linear in self and end"
+    assert "linear" not in known["exp"] + known["relu"] + known["floor_divide"]
     assert "linear" not in known["sort"] + known["softmax"] + known["lapack_trsm"]

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..._autograd.record import derivative
+from ..._base.dtypes import EXPORTS
 from ..._base.handles import tensors_in
 from ..._base.pytree import flatten
 from ..._base.tensor_class import Tensor
@@ -77,9 +78,13 @@ class Call:
         return [place for place, value in enumerate(self.args) for _ in tensors_in([value])]
 
     def is_linear_group(self, group: frozenset[int]) -> bool:
-        """Return whether all arguments of a group are tensors, so that a sum of them is one of results."""
+        """Return whether all arguments of a group are tensors of the results' dtype, so that a sum of them is one of
+        results. Sums of bool are none: there `or` adds."""
         values = [self.args[place] for place in group]
-        return all(bool(tensors_in([value])) or value is None for value in values) and bool(tensors_in(values))
+        tensors = tensors_in(values)
+        if not tensors or not all(bool(tensors_in([value])) or value is None for value in values):
+            return False
+        return {each.dtype for each in (*tensors, *self.results)} == {tensors[0].dtype} != {EXPORTS["bool"]}
 
 
 def replicated(call: Call) -> Strategy:

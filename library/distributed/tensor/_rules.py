@@ -57,7 +57,7 @@ def _rule(op: Op) -> Rule | None:
 def linear(call: Call) -> Iterator[Strategy]:
     """Sums of terms, of which a linear function is the sum of those of the terms."""
     for group in call.groups:
-        if call.is_linear_group(group) and len({each.dtype for each in (*call.tensors, *call.results)}) == 1:
+        if call.is_linear_group(group):
             inputs = [SUM if place in group else REPLICATE for place in call.argument_places]
             yield Strategy(tuple(inputs), (SUM,) * len(call.results))
 

@@ -92,6 +92,34 @@ def case_reductions_are_partial(rank, size):
     assert tensor.sum(0).sum(0).placements == (Partial("sum"),)
 
 
+def case_sums_stay_partial_in_linear_functions(rank, size):
+    whole = numbers(4 * size, 3).abs()
+    tensor, mask = sharded(whole, size, Shard(0)), torch.arange(3) > 0
+    everywhere = sharded(mask, size, Replicate())
+    for function in (
+        lambda terms, mask: terms * 2 + terms,
+        lambda terms, mask: -terms / 4 - terms,
+        lambda terms, mask: torch.lerp(terms, terms * 3, 0.25),
+        lambda terms, mask: torch.where(mask, terms, -terms),
+    ):
+        found = function(tensor.sum(0), everywhere)
+        assert found.placements == (Partial("sum"),)
+        torch.testing.assert_close(found.full_tensor(), function(whole.sum(0), mask))
+    for function in (lambda x: x + 1, lambda x: 1 / x, lambda x: x.abs()):
+        found = function(tensor.sum(0))
+        assert found.placements == (Replicate(),)
+        torch.testing.assert_close(found.full_tensor(), function(whole.sum(0)))
+    terms = tensor.sum(0)
+    torch.testing.assert_close((terms * terms).full_tensor(), whole.sum(0).square())
+    counts = DTensor.from_local(torch.full((3,), rank), mesh_of(size), [Partial()]) * 2
+    assert counts.placements == (Partial("sum"),)
+    assert counts.full_tensor().equal(torch.full((3,), size * (size - 1)))
+    in_place = tensor.sum(0)
+    in_place.mul_(2)
+    assert in_place.placements == (Partial("sum"),)
+    torch.testing.assert_close(in_place.full_tensor(), whole.sum(0) * 2)
+
+
 def case_what_is_no_number_stays_in_a_maximum(rank, size):
     whole = numbers(2 * size, 2)
     whole[0, 0] = float("nan")

@@ -21,6 +21,7 @@ _globals = globals()
 class NegBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    linear = ((0,),)
 
     def apply(_node, grad):
         _to_input, = _node.edges
@@ -48,6 +49,7 @@ class ExpBackward0(_Node):
 class AddBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1)
+    linear = ((0, 1),)
     saved_names = ((), ('alpha',), ())
 
     def save(_node, input, other, alpha):
@@ -67,6 +69,7 @@ class AddBackward0(_Node):
 class WhereBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
+    linear = ((1, 2),)
     saved_names = (('condition',), (), ())
 
     def save(_node, condition, input, other):
