@@ -28,6 +28,7 @@ _NO_PACKAGES = "programs are not packed with their code. Save a state_dict() by 
 _NO_SAMPLES = "gradients are not computed by sample. Call backward() for each sample, or use opweave.func.jacrev"
 _NOT_MONITORED = "nothing counts what happens in a process. Use opweave.profiler"
 _NO_TESTS = "what torch tests itself with is not part of opweave. Use opweave.testing"
+_OWN_PIPES = "there are no such pipes. Derive a class from opweave.utils.data.IterDataPipe"
 
 ABSENT: Mapping[str, tuple[str, str]] = {
     "_dynamo.exc": (_NOT_COMPILED, "TensorifyScalarRestartAnalysis TorchDynamoException Unsupported"),
@@ -151,6 +152,7 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         _NO_TESTS,
         "TestCase instantiate_parametrized_tests parametrize run_tests subtest",
     ),
+    "utils.data.datapipes.map": (_OWN_PIPES, "Batcher Concater Mapper SequenceWrapper Shuffler Zipper"),
     "utils.mobile_optimizer": (_NOT_COMPILED, "MobileOptimizerType optimize_for_mobile"),
 }
 """The modules without a counterpart: what their names say, and the names, by the module without the package."""

@@ -67,6 +67,7 @@ MODULES: Mapping[str, str] = {
     "utils.data._utils.collate": "utils.data.collate",
     "utils.data._utils.pin_memory": "utils.data.pinning",
     "utils.data._utils.worker": "utils.data.worker",
+    "utils.data.datapipes._decorator": "utils.data.datapipes.datapipe",
     "utils.model_zoo": "hub",
 }
 """The modules that names lead to, by the name of the module without that of the package."""

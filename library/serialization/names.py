@@ -54,15 +54,7 @@ _ELSEWHERE = {
     ("nn.utils._pruning", "BasePruningMethod"): "torch.nn.utils.prune",
     ("nn.utils._pruning", "PruningContainer"): "torch.nn.utils.prune",
     ("utils.data.sampler", "DistributedSampler"): "torch.utils.data.distributed",
-    **{
-        ("utils.data.datapipes.decorators", name): "torch.utils.data.datapipes._decorator"
-        for name in (
-            "functional_datapipe",
-            "guaranteed_datapipes_determinism",
-            "non_deterministic",
-            "runtime_validation_disabled",
-        )
-    },
+    ("utils.data.datapipes.datapipe", "functional_datapipe"): "torch.utils.data.datapipes._decorator",
 }
 _BELOW = {(theirs, name): below for (below, name), theirs in _ELSEWHERE.items()}
 

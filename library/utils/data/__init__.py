@@ -6,18 +6,11 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ..._names.module_names import submodule as _submodule
+from ..._names.refusals import refused_function as _refused_function
 from . import datapipes, distributed, graph, graph_settings
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
-from .datapipes.datapipe import DataChunk, DFIterDataPipe, IterDataPipe, MapDataPipe
-from .datapipes.decorators import (
-    argument_validation,
-    functional_datapipe,
-    guaranteed_datapipes_determinism,
-    non_deterministic,
-    runtime_validation,
-    runtime_validation_disabled,
-)
+from .datapipes.datapipe import DataChunk, DFIterDataPipe, IterDataPipe, MapDataPipe, functional_datapipe
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -39,14 +32,22 @@ from .sampler import (
 )
 from .worker import get_worker_info
 
+_ABSENT = [
+    "argument_validation", "guaranteed_datapipes_determinism", "non_deterministic", "runtime_validation",
+    "runtime_validation_disabled",
+]  # fmt: skip
+_UNCHECKED = "pipes are not checked for types and determinism. Leave it out"
+
+globals().update({name: _refused_function(__name__, name, _UNCHECKED) for name in _ABSENT})
+
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DFIterDataPipe", "DataChunk", "DataLoader", "Dataset",
     "DistributedSampler", "IterDataPipe", "IterableDataset", "MapDataPipe", "RandomSampler", "Sampler",
     "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
-    "argument_validation", "datapipes", "default_collate", "default_convert", "distributed", "functional_datapipe",
-    "get_worker_info", "graph", "graph_settings", "guaranteed_datapipes_determinism", "non_deterministic",
-    "random_split", "runtime_validation", "runtime_validation_disabled",
+    "datapipes", "default_collate", "default_convert", "distributed", "functional_datapipe", "get_worker_info", "graph",
+    "graph_settings", "random_split",
 ]  # fmt: skip
+__all__ += _ABSENT
 
 
 if not _TYPE_CHECKING:  # type checkers would take every name for one of these

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from .datapipes.datapipe import IterDataPipe, MapDataPipe
 
-__all__ = ["traverse", "traverse_dps"]
+__all__ = ["traverse_dps"]
 
 
 def _pipes_in(value: Any) -> Iterator[Any]:
@@ -40,13 +39,3 @@ def _graph(pipe: Any, above: frozenset[int]) -> dict[int, tuple[Any, Any]]:
     for each in _pipes_in(vars(pipe)):
         within.update(_graph(each, above | {id(pipe)}))
     return {id(pipe): (pipe, within)}
-
-
-def traverse(datapipe: Any, only_datapipe: bool | None = None) -> dict[int, tuple[Any, Any]]:
-    """Return `traverse_dps(datapipe)`, which is to be used."""
-    warnings.warn(
-        "`traverse` function is deprecated and will be removed after 1.13. Please use `traverse_dps` instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return traverse_dps(datapipe)

@@ -12,7 +12,7 @@ from .datapipes.iter.combinatorics import drawn_seed
 from .datapipes.iter.sharding import SHARDING_PRIORITIES
 from .graph import traverse_dps
 
-__all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_seed", "apply_shuffle_settings", "get_all_graph_pipes"]
+__all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_settings", "get_all_graph_pipes"]
 
 
 def get_all_graph_pipes(graph: dict[int, tuple[Any, Any]]) -> list[Any]:
@@ -92,14 +92,3 @@ def prepare_pipes(dataset: Any, seed: int | None, workers: int = 1, worker: int 
         apply_random_seed(dataset, Generator().manual_seed(seed))
     if isinstance(dataset, (IterDataPipe, MapDataPipe)):
         apply_sharding(dataset, workers, worker)
-
-
-def apply_shuffle_seed(datapipe: Any, rng: Any) -> Any:
-    """Return `apply_random_seed(datapipe, rng)`, which is to be used."""
-    warnings.warn(
-        "`apply_shuffle_seed` is deprecated since 1.12 and will be removed in the future releases. Please use "
-        "`apply_random_seed` instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return apply_random_seed(datapipe, rng)

@@ -1,4 +1,4 @@
-"""Base classes of pipes, which have functional forms: `pipe.map(fn)` is `Mapper(pipe, fn)`."""
+"""Base classes of pipes, which have functional forms: `pipe.batch(2)` is `Batcher(pipe, 2)`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import partial, update_wrapper, wraps
 from typing import Any, TypeVar
 
+from ...._names.refusals import refused_class
 from ..dataset import Dataset, IterableDataset
 
-__all__ = ["Batches", "DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "length_of"]
+__all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe", "length_of"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -32,24 +33,15 @@ class DataChunk(list[T]):
 
 
 class _WithForms:
-    """Base class of both kinds of pipes: forms by name, and hooks of pickling and printing."""
+    """Base class of both kinds of pipes: forms by name."""
 
     functions: dict[str, Callable[..., Any]]
-    reduce_ex_hook: Callable[[Any], Any] | None = None
-    getstate_hook: Callable[[Any], Any] | None = None
-    str_hook: Callable[[Any], str] | None = None
-    repr_hook: Callable[[Any], str] | None = None
 
     def __getattr__(self, name: str) -> Any:
         function = type(self).functions.get(name)
         if function is None:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return update_wrapper(partial(function, self), function, assigned=("__doc__",), updated=())
-
-    @classmethod
-    def register_function(cls, function_name: str, function: Callable[..., Any]) -> None:
-        """Make a function of a pipe a form of this name."""
-        cls.functions[function_name] = function
 
     @classmethod
     def register_datapipe_as_function(
@@ -64,50 +56,11 @@ class _WithForms:
 
         cls.functions[function_name] = update_wrapper(made, cls_to_register, assigned=("__doc__",), updated=())
 
-    @classmethod
-    def set_getstate_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
-        """Set the function that says what is pickled of a pipe. Raises RuntimeError if there is one."""
-        _set_hook(cls, "getstate_hook", hook_fn)
-
-    @classmethod
-    def set_reduce_ex_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
-        """Set the function that says how pipes are pickled. Raises RuntimeError if there is one."""
-        _set_hook(cls, "reduce_ex_hook", hook_fn)
-
-    def __getstate__(self) -> Any:
-        hook = _hook(self, "getstate_hook")
-        return self.__dict__ if hook is None else hook(self.__dict__)
-
-    def __reduce_ex__(self, *args: Any) -> Any:
-        hook = _hook(self, "reduce_ex_hook")
-        if hook is not None:
-            try:
-                return hook(self)
-            except NotImplementedError:
-                pass
-        return super().__reduce_ex__(*args)
-
     def __repr__(self) -> str:
-        hook = _hook(self, "repr_hook")
-        return type(self).__qualname__ if hook is None else hook(self)
-
-    def __str__(self) -> str:
-        hook = _hook(self, "str_hook")
-        return type(self).__qualname__ if hook is None else hook(self)
+        return type(self).__qualname__
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.functions]
-
-
-def _hook(pipe: Any, name: str) -> Any:
-    """The hook as the function that it is, not as a method."""
-    return inspect.getattr_static(type(pipe), name)
-
-
-def _set_hook(cls: Any, name: str, hook: Any) -> None:
-    if hook is not None and inspect.getattr_static(cls, name) is not None:
-        raise RuntimeError(f"Attempt to override existing {name}")
-    setattr(cls, name, hook)
 
 
 class IterDataPipe(_WithForms, IterableDataset[T_co]):
@@ -168,11 +121,9 @@ def _guarded(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return now
 
 
-class DFIterDataPipe(IterDataPipe[T_co]):
-    """Base of pipes of data frames."""
-
-    def _is_dfpipe(self) -> bool:
-        return True
+DFIterDataPipe = refused_class(
+    __name__, "DFIterDataPipe", "there are no pipes of data frames. Derive a class from IterDataPipe"
+)
 
 
 class MapDataPipe(_WithForms, Dataset[T_co]):
@@ -181,24 +132,21 @@ class MapDataPipe(_WithForms, Dataset[T_co]):
     functions: dict[str, Callable[..., Any]] = {}  # noqa: RUF012 (of the class)
 
 
+class functional_datapipe:  # noqa: N801 (PyTorch's name)
+    """Decorator: the class is a form of other pipes, by this name."""
+
+    def __init__(self, name: str, enable_df_api_tracing: bool = False) -> None:
+        self.name = name
+
+    def __call__(self, cls: Any) -> Any:
+        for base in (IterDataPipe, MapDataPipe):
+            if issubclass(cls, base):
+                base.register_datapipe_as_function(self.name, cls)
+        return cls
+
+
 def length_of(pipe: Any, source: Any) -> int:
     """The length of what a pipe reads. Raises TypeError if it has none."""
     if isinstance(source, Sized):
         return len(source)
     raise TypeError(f"{type(pipe).__name__} instance doesn't have valid length")
-
-
-class Batches:
-    """The options and the number of batches of pipes of both kinds."""
-
-    def __init__(
-        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: Callable[[Any], Any] = DataChunk
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        self.datapipe, self.batch_size, self.drop_last = datapipe, batch_size, drop_last
-        self.wrapper_class = wrapper_class
-
-    def __len__(self) -> int:
-        length = length_of(self, self.datapipe)
-        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)

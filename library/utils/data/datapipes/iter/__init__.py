@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from .callable import CollatorIterDataPipe as Collator
-from .callable import FilterIterDataPipe as Filter
-from .callable import MapperIterDataPipe as Mapper
-from .combinatorics import SamplerIterDataPipe as Sampler
+from ....._names.refusals import refused_class
 from .combinatorics import ShufflerIterDataPipe as Shuffler
-from .combining import ConcaterIterDataPipe as Concater
-from .combining import MultiplexerIterDataPipe as Multiplexer
-from .combining import ZipperIterDataPipe as Zipper
-from .files import FileListerIterDataPipe as FileLister
-from .files import FileOpenerIterDataPipe as FileOpener
-from .files import RoutedDecoderIterDataPipe as RoutedDecoder
-from .files import StreamReaderIterDataPipe as StreamReader
 from .grouping import BatcherIterDataPipe as Batcher
-from .grouping import GrouperIterDataPipe as Grouper
 from .grouping import UnBatcherIterDataPipe as UnBatcher
 from .sharding import ShardingFilterIterDataPipe as ShardingFilter
-from .splitting import DemultiplexerIterDataPipe as Demultiplexer
-from .splitting import ForkerIterDataPipe as Forker
 from .utils import IterableWrapperIterDataPipe as IterableWrapper
 
-__all__ = [
-    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker", "Grouper",
-    "IterableWrapper", "Mapper", "Multiplexer", "RoutedDecoder", "Sampler", "ShardingFilter", "Shuffler",
-    "StreamReader", "UnBatcher", "Zipper",
+_ABSENT = [
+    "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker", "Grouper", "Mapper",
+    "Multiplexer", "RoutedDecoder", "Sampler", "StreamReader", "Zipper",
 ]  # fmt: skip
+_OWN = "pipes of other kinds are the program's own. Derive a class from IterDataPipe, with a generator as `__iter__`"
+
+globals().update({name: refused_class(__name__, name, _OWN) for name in _ABSENT})
+
+__all__ = ["Batcher", "IterableWrapper", "ShardingFilter", "Shuffler", "UnBatcher"]
+__all__ += _ABSENT

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from typing import Any
 
 from ....._base.dtypes import EXPORTS
 from ....._operators import empty
-from ...sampler import SequentialSampler
-from ..datapipe import IterDataPipe, length_of
-from ..decorators import functional_datapipe
+from ..datapipe import IterDataPipe, functional_datapipe, length_of
 
-__all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe", "Shuffling", "drawn_seed"]
+__all__ = ["ShufflerIterDataPipe", "drawn_seed"]
 
 
 def drawn_seed(generator: Any = None) -> int:
@@ -20,32 +18,16 @@ def drawn_seed(generator: Any = None) -> int:
     return int(empty((), dtype=EXPORTS["int64"]).random_(generator=generator).item())
 
 
-class SamplerIterDataPipe(IterDataPipe[Any]):
-    """The indices that a sampler draws for a pipe."""
+@functional_datapipe("shuffle")
+class ShufflerIterDataPipe(IterDataPipe[Any]):
+    """The elements in an order that is drawn: each comes from a buffer of `buffer_size` that the next one enters."""
 
-    def __init__(
-        self,
-        datapipe: Any,
-        sampler: Any = SequentialSampler,
-        sampler_args: tuple[Any, ...] | None = None,
-        sampler_kwargs: dict[str, Any] | None = None,
-    ) -> None:
-        if not isinstance(datapipe, Sized):
-            raise AssertionError("Sampler class requires input datapipe implemented `__len__`")
-        self.datapipe = datapipe
-        self.sampler = sampler(*(sampler_args or ()), **{**(sampler_kwargs or {}), "data_source": datapipe})
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.sampler)
-
-    def __len__(self) -> int:
-        return length_of(self, self.sampler)
-
-
-class Shuffling(IterDataPipe[Any]):
-    """Base of pipes whose order is drawn."""
-
-    def __init__(self) -> None:
+    def __init__(self, datapipe: Any, *, buffer_size: int = 10000, unbatch_level: int = 0) -> None:
+        if buffer_size <= 0:
+            raise AssertionError("buffer_size should be larger than 0")
+        self.datapipe = datapipe.unbatch(unbatch_level=unbatch_level) if unbatch_level else datapipe
+        self.buffer_size = buffer_size
+        self._buffer: list[Any] = []
         self._enabled, self._rng = True, random.Random()
         self._seed: int | None = None
 
@@ -58,19 +40,6 @@ class Shuffling(IterDataPipe[Any]):
         """Set the seed of the next pass. Returns the pipe."""
         self._seed = seed
         return self
-
-
-@functional_datapipe("shuffle")
-class ShufflerIterDataPipe(Shuffling):
-    """The elements in an order that is drawn: each comes from a buffer of `buffer_size` that the next one enters."""
-
-    def __init__(self, datapipe: Any, *, buffer_size: int = 10000, unbatch_level: int = 0) -> None:
-        if buffer_size <= 0:
-            raise AssertionError("buffer_size should be larger than 0")
-        self.datapipe = datapipe.unbatch(unbatch_level=unbatch_level) if unbatch_level else datapipe
-        self.buffer_size = buffer_size
-        self._buffer: list[Any] = []
-        super().__init__()
 
     def __iter__(self) -> Iterator[Any]:
         if not self._enabled:

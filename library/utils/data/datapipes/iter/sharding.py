@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
 
-from ..datapipe import IterDataPipe, length_of
-from ..decorators import functional_datapipe
+from ..datapipe import IterDataPipe, functional_datapipe, length_of
 
 __all__ = ["SHARDING_PRIORITIES", "ShardingFilterIterDataPipe"]
 
