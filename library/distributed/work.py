@@ -219,8 +219,11 @@ class Agreed(Work):
             raise self._error
         if self._start is not None:
             self._requests = list(self._start())
-            self._start = None
         return True
+
+    def _done(self) -> None:
+        self._start = None  # which has kept the memory that MPI reads
+        super()._done()
 
 
 def _disagreement(group: ProcessGroup, call: Any) -> DistBackendError:

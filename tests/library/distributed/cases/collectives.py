@@ -1,9 +1,11 @@
 """Cases of collectives on any number of ranks: `case_...(rank, size)`."""
 
+import weakref
+
 import opweave as torch
 import opweave.distributed as dist
 import pytest
-from opweave.distributed import ReduceOp
+from opweave.distributed import ReduceOp, collectives
 
 REALS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 INTEGERS = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64]
@@ -310,3 +312,17 @@ def case_disagreement_is_an_error_on_all_ranks(rank, size):
             call()
     dist.all_reduce(x)  # the group goes on
     assert x[0] == size
+
+
+def case_copies_of_strided_tensors_stay_until_a_work_is_done(rank, size):
+    whole = torch.arange(1_000_000.0).view(1000, 1000)
+    found = torch.empty(size * 1000, 1000)
+    contiguous, copies = collectives._memory, []
+    collectives._memory = lambda tensor: copies.append(weakref.ref(copy := contiguous(tensor))) or copy
+    work = dist.all_gather_into_tensor(found, whole.t(), async_op=True)
+    collectives._memory = contiguous
+    while not work._has_begun:
+        work.is_completed()
+    assert work._is_done or copies[0]() is not None
+    work.wait()
+    assert torch.equal(found.view(size, 1000, 1000), whole.t().expand(size, 1000, 1000))
