@@ -37,6 +37,10 @@ class saved_tensors_hooks(HooksBase):  # noqa: N801 (PyTorch's name)
                 raise TypeError(f"saved_tensors_hooks(): {name} must be callable, not {type_name(hook)}")
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
+    def _ow_takes(self, tensor: Any) -> bool:
+        """Return whether a tensor is packed; others are saved, and checked for writes, as without hooks."""
+        return True
+
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (PyTorch's name)
     """Context in which the graph keeps the tensors that are saved on the CPU: those that are there already as they are.
@@ -112,7 +116,8 @@ class PackedInputs(tuple[Any, ...]):
 
 
 def _packed(value: Any, hooks: saved_tensors_hooks) -> Any:
-    return Packed(value, hooks, value._edge) if isinstance(value, handles.Tensor) else value
+    is_packed = isinstance(value, handles.Tensor) and hooks._ow_takes(value)
+    return Packed(value, hooks, value._edge) if is_packed else value
 
 
 def pack_inputs(node: Node) -> None:
@@ -127,4 +132,9 @@ def pack_results(node: Node) -> None:
     """Packs what it has saved of its results."""
     hooks = packing()
     if hooks and node.results:
-        node.results = tuple([(each if each is None else Packed(each, hooks, None), 0) for each, _ in node.results])
+        node.results = tuple(
+            [
+                (each, version) if each is None or not hooks._ow_takes(each) else (Packed(each, hooks, None), 0)
+                for each, version in node.results
+            ]
+        )
