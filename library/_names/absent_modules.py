@@ -51,7 +51,7 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "ao.pruning": (_NOT_QUANTIZED, "BaseSparsifier WeightNormSparsifier get_arg_info_from_tensor_fqn"),
     "ao.quantization.backend_config": (_NOT_QUANTIZED, "BackendConfig get_native_backend_config"),
     "ao.quantization.quantize_fx": (_NOT_QUANTIZED, "convert_fx prepare_fx prepare_qat_fx"),
-    "distributed._composable": (_ONE_PROCESS, "checkpoint fully_shard replicate"),
+    "distributed._composable": (_ONE_PROCESS, "checkpoint replicate"),
     "distributed._shard": (_ONE_PROCESS, ""),
     "distributed._shard.sharded_tensor": (_ONE_PROCESS, "ShardedTensor"),
     "distributed.algorithms._checkpoint": (_ONE_PROCESS, ""),
@@ -73,17 +73,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "distributed.elastic.agent": (_ONE_PROCESS, ""),
     "distributed.elastic.multiprocessing": (_ONE_PROCESS, ""),
     "distributed.elastic.multiprocessing.errors": (_ONE_PROCESS, "ChildFailedError record"),
-    "distributed.fsdp": (
-        _ONE_PROCESS,
-        (
-            "BackwardPrefetch CPUOffload CPUOffloadPolicy FSDPModule FullOptimStateDictConfig FullStateDictConfig "
-            "FullyShardedDataParallel LocalOptimStateDictConfig LocalStateDictConfig MixedPrecision "
-            "MixedPrecisionPolicy "
-            "OffloadPolicy OptimStateDictConfig OptimStateKeyType ShardedOptimStateDictConfig ShardedStateDictConfig "
-            "ShardingStrategy StateDictConfig StateDictSettings StateDictType UnshardHandle fully_shard "
-            "register_fsdp_forward_method"
-        ),
-    ),
     "distributed.fsdp.sharded_grad_scaler": (_ONE_PROCESS, "ShardedGradScaler"),
     "distributed.fsdp.wrap": (
         _ONE_PROCESS,

@@ -69,7 +69,7 @@ from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
 from .work import Work
 
-_SUBMODULES = ("checkpoint", "tensor")
+_SUBMODULES = ("checkpoint", "fsdp", "tensor")
 """Modules that are imported when they are first asked for."""
 _ONE = "opweave computes on devices of one process, and by one backend"
 _CLASSES = ("ProcessGroupGloo", "ProcessGroupNCCL")

@@ -1,12 +1,15 @@
-"""Parameters and buffers of a module on several ranks: whether they agree, and how they are made equal."""
+"""Parameters and buffers of a module on several ranks: whether they agree, and how they are made equal; tensors in what
+modules take and return."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from .. import cat
 from .._autograd.grad_mode import no_grad
+from .._base.tensor_class import Tensor
 from .collectives import broadcast
 from .objects import all_gather_object
 from .process_group import ProcessGroup
@@ -66,3 +69,18 @@ def _verify_param_shape_across_processes(process_group: ProcessGroup, tensors: S
 
 def _text(value: Any) -> str:
     return str(list(value)) if isinstance(value, tuple) else value
+
+
+def _tensors_in(value: Any) -> Iterator[Any]:
+    """The tensors in what a module takes or returns."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _tensors_in(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _tensors_in(each)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _tensors_in(getattr(value, field.name))

@@ -7,7 +7,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from ... import ones, tensor, zeros
@@ -18,7 +17,12 @@ from ...distributed.collectives import all_reduce
 from ...distributed.process_group import default_group
 from ...distributed.reduce_op import ReduceOp
 from ...distributed.reducer import GradBucket, Reducer
-from ...distributed.utils import _broadcast_coalesced, _sync_module_states, _verify_param_shape_across_processes
+from ...distributed.utils import (
+    _broadcast_coalesced,
+    _sync_module_states,
+    _tensors_in,
+    _verify_param_shape_across_processes,
+)
 from ...futures import Future
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
@@ -164,7 +168,7 @@ class DistributedDataParallel(Module, Joinable):
         output = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = is_reduced
         if is_reduced:
-            self.reducer.prepare(list(_tensors(output)))
+            self.reducer.prepare(list(_tensors_in(output)))
         else:
             self.reducer.ignore_next()
         return output
@@ -331,18 +335,3 @@ def _check(parameters: list[Any], device_ids: Any, output_device: Any) -> None:
             "Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a dummy forward "
             "pass to correctly initialize the modules"
         )
-
-
-def _tensors(value: Any) -> Iterator[Any]:
-    """The tensors in what a module returns."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _tensors(each)
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _tensors(each)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _tensors(getattr(value, field.name))
