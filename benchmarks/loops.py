@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from opweave._weave import toolchain
+from opweave._toolchain import toolchain
 from opweave.codegen import library
 from opweave.codegen.dtypes import DTYPES
 from opweave.codegen.emit import backward, kernels

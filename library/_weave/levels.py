@@ -52,7 +52,7 @@ def loadable(package: str, folder: str, stem: str) -> Iterator[str]:
         if os.path.exists(path):
             yield path
             return
-    from .toolchain import CompilerError
+    from .._toolchain.toolchain import CompilerError
 
     with tempfile.TemporaryDirectory(prefix="opweave-") as temporary:
         try:
@@ -97,7 +97,7 @@ def compile_package(
     `yaml` are the declarations, for the compiler's complaints. Raises CompilerError.
     """
     from .._base import package_data
-    from . import toolchain
+    from .._toolchain import toolchain
 
     compiler = toolchain.find()
     with tempfile.TemporaryDirectory(prefix="opweave-") as folder:

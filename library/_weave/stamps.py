@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from .. import __version__
 from .._base import package_data
-from . import toolchain
+from .._toolchain import toolchain
 
 STAMP = "woven.json"
 

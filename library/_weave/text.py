@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from . import loaded_libraries, object_cache
+from .._toolchain import object_cache
+from . import loaded_libraries
 from .weave import WeaveError, weave
 
 _PACKAGE_NAMES = ["weave_text"]

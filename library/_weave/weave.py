@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import levels, loaded_libraries, stamps, toolchain
+from .._toolchain import toolchain
+from . import levels, loaded_libraries, stamps
 from .guards import locked, tidying_up
 from .levels import Progress
 from .stamps import Stamp

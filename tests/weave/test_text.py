@@ -8,7 +8,7 @@ from pathlib import Path
 
 import opweave
 import pytest
-from opweave._weave import object_cache
+from opweave._toolchain import object_cache
 from opweave._weave.weave import WeaveError
 from weaving import python
 

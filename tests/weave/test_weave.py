@@ -14,7 +14,7 @@ from weaving import DECLARATIONS, TINY, python, shared_folder, written
 
 pytest.importorskip("opweave")
 
-from opweave._weave import toolchain
+from opweave._toolchain import toolchain
 from opweave._weave.weave import WeaveError, Woven, weave
 
 
@@ -450,7 +450,7 @@ def test_a_compiler_without_room(tiny: Path, tmp_path: Path, monkeypatch: pytest
         "#!/bin/sh\necho 'fatal error: error writing to /somewhere/x.s: No space left on device'; exit 1\n"
     )
     compiler.chmod(0o755)
-    monkeypatch.setattr("opweave._weave.toolchain._adapted", lambda base, command: replace(base, command=command))
+    monkeypatch.setattr("opweave._toolchain.toolchain._adapted", lambda base, command: replace(base, command=command))
     monkeypatch.setenv("CC", str(compiler))
     with pytest.raises(WeaveError, match=r"\nthere is no room for temporary files; .* TMPDIR$"):
         weave(tiny, out=tmp_path)

@@ -14,7 +14,7 @@ from weaving import TINY, python
 
 pytest.importorskip("opweave")
 
-from opweave._weave import object_cache
+from opweave._toolchain import object_cache
 from opweave._weave.weave import WeaveError, weave
 from opweave.codegen import generate
 

@@ -13,7 +13,8 @@ from weaving import TINY, python
 pytest.importorskip("opweave")
 
 import opweave
-from opweave._weave import levels, toolchain
+from opweave._toolchain import toolchain
+from opweave._weave import levels
 from opweave._weave.weave import weave
 from opweave.codegen import generate
 

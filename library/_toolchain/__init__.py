@@ -1,0 +1,1 @@
+"""Compiling C that codegen has made: the compiler and its options, and what it compiled before."""
