@@ -6,7 +6,8 @@ Input: the declarations of the entries that could be read so far. Output: diagno
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ..dtypes import DType
 from ..errors import Diagnostics, Span
@@ -14,10 +15,15 @@ from ..expr import ExpressionError
 from ..expr.kernel_text import emit_expression
 from ..expr.lower import Env
 from ..model.computation import default_numbers, defaults_keep, takes_defaults, typed
-from ..model.loop import Loop
-from ..model.operator import Declaration, Elementwise, Operator
+from ..model.operator import Declaration, Family, Operator
 from ..model.variants import function_names, inplace_function_names, method_names, submodule_names
 from . import accumulation, derivatives, folds, named_operators, reference
+
+_OF_FAMILIES: Mapping[Family, Callable[[Operator, Any, Diagnostics], None]] = {
+    Family.REDUCE: accumulation.check,
+    Family.SCAN: accumulation.check,
+    Family.FOLD: folds.check,
+}
 
 
 def check(
@@ -37,8 +43,8 @@ def check(
         if isinstance(declaration, Operator) and not is_sound(declaration):
             _check_types(declaration, diagnostics)
             _check_defaults(declaration, diagnostics)
-            accumulation.check(declaration, diagnostics)
-            folds.check(declaration, diagnostics)
+            if declaration.family in _OF_FAMILIES:
+                _OF_FAMILIES[declaration.family](declaration, declaration.body, diagnostics)
             _check_requirements(declaration, diagnostics)
             derivatives.check(declaration, diagnostics)
             reference.check(declaration, diagnostics)
@@ -108,8 +114,7 @@ def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
 
 def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
     """Check that the integer part of every default, which integer computations use, is in the range of the dtype."""
-    body = operator.body
-    if not isinstance(body, Elementwise):
+    if not operator.family.in_language:
         return
     reported: set[tuple[str, Span]] = set()
     whole = {param.name for param in operator.params if param.is_integral}
@@ -117,7 +122,7 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
         if name in whole:
             continue
         for dtype in operator.compute_dtypes:
-            expression = body.expression(dtype)
+            expression = next(iter(operator.body.values(dtype)), None)
             if expression is None or not dtype.is_integer:
                 continue
             if math.isfinite(value) and dtype.lowest <= int(value) <= dtype.highest:
@@ -133,7 +138,7 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
 
 def _check_requirements(operator: Operator, diagnostics: Diagnostics) -> None:
     """Check that no requirement refuses the defaults for every dtype; it may for some."""
-    for requirement in operator.body.require if isinstance(operator.body, (Elementwise, Loop)) else ():
+    for requirement in operator.body.conditions:
         everywhere = requirement.dtypes is None or requirement.dtypes >= operator.dtypes
         if everywhere and not defaults_keep(operator, requirement):
             diagnostics.report(requirement.check.source.span, "the defaults do not keep this requirement")

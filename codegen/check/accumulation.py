@@ -12,7 +12,8 @@ from collections.abc import Callable
 from ..dtypes import DType
 from ..errors import Diagnostics, Span
 from ..expr import ExpressionError
-from ..model.operator import Expression, Operator, Reduce, Scan
+from ..model.accumulation import Accumulation
+from ..model.operator import Expression, Operator
 from . import samples
 from .samples import Array
 
@@ -21,11 +22,8 @@ _ULPS = 2**12
 _HELP = "lines are combined in parts, which are joined: what depends on the grouping is a composite, or 'rows'"
 
 
-def check(operator: Operator, diagnostics: Diagnostics) -> None:
+def check(operator: Operator, body: Accumulation, diagnostics: Diagnostics) -> None:
     """Report reductions and scans whose `combine` depends on how the elements are grouped."""
-    body = operator.body
-    if not isinstance(body, (Reduce, Scan)):
-        return
     for dtype in samples.dtypes(operator):
         try:
             violation = _violation(body, dtype)
@@ -37,14 +35,14 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
             return
 
 
-def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
+def _violation(body: Accumulation, dtype: DType) -> tuple[Span, str] | None:
     """Return the first law that does not hold as (span, message), or None."""
     import numpy as np
 
     def combine(acc: Array, self: Array) -> Array:
         return samples.value(body.combine.tree, {"acc": acc, "self": self}, dtype)
 
-    each = body.map if isinstance(body, Reduce) else None
+    each = body.map
     x = samples.matrix(dtype).ravel()[:_FEW]
     mapped = x if each is None else samples.value(each.tree, {"self": x}, dtype)
     start = samples.identity(body, dtype)
@@ -66,7 +64,7 @@ def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
         )
     left, right = combine(a, b), combine(b, a)
     wrong = _first(left, right, a, b)
-    if wrong is not None and isinstance(body, Reduce):
+    if wrong is not None and not body.is_scan:
         operands = f"{_show(a[wrong])} and {_show(b[wrong])}"
         return (
             combine_span,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import Diagnostics, suggest
-from ..model.operator import Composite, Declaration, Elementwise, Operator
+from ..model.operator import Declaration, Operator
 from ..model.python_operators import PYTHON_OPERATORS
 from ..model.variants import function_names, inplace_function_names
 from ..read.python_text import Mode, assigned, is_builtin, parsed
@@ -44,19 +44,18 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provide
                 diagnostics.report(each.place(each.name), message, "give the operator another name")
         for operator in operators:
             for scalar, mode in _python(operator):
-                in_body = isinstance(operator.body, Composite) and scalar in operator.body.quoted
+                in_body = scalar in operator.body.quoted
                 known = provided.to_bodies if mode == "exec" or in_body else provided.to_formulas
                 _check_known(operator, scalar, mode, own.union(known), diagnostics)
                 _check_attributes(operator, scalar, mode, own.union(provided.of_tensors), diagnostics)
-    bodies = {
-        operator.name: _body(operator.body.source) for operator in operators if isinstance(operator.body, Composite)
-    }
-    for operator in operators:
-        if isinstance(operator.body, Composite) and _may_end(bodies[operator.name]):
-            returns = any(isinstance(each, ast.Return) for each in _own(bodies[operator.name]))
+    sources = {operator.name: operator.body.python for operator in operators if operator.body.python is not None}
+    bodies = {name: _body(source) for name, source in sources.items()}
+    for name, source in sources.items():
+        if _may_end(bodies[name]):
+            returns = any(isinstance(each, ast.Return) for each in _own(bodies[name]))
             message = "the body may end without a result" if returns else "the body returns nothing"
-            diagnostics.report(operator.body.source.span, message, "end it with 'return' and the result")
-    _check_cycles(operators, bodies, diagnostics)
+            diagnostics.report(source.span, message, "end it with 'return' and the result")
+    _check_cycles(operators, sources, bodies, diagnostics)
 
 
 def _names(declaration: Declaration) -> Iterator[str]:
@@ -69,11 +68,11 @@ def _names(declaration: Declaration) -> Iterator[str]:
 
 def _python(operator: Operator) -> Iterator[tuple[Scalar, Mode]]:
     """The body of a composite, and formulas that are not in the language of expressions."""
-    if isinstance(operator.body, Composite):
-        yield operator.body.source, "exec"
-        for quoted in operator.body.quoted:
-            yield quoted, "eval"
-    formulas = () if isinstance(operator.body, Elementwise) else operator.derivatives.values()
+    if operator.body.python is not None:
+        yield operator.body.python, "exec"
+    for quoted in operator.body.quoted:
+        yield quoted, "eval"
+    formulas = () if operator.family.in_language else operator.derivatives.values()
     for derivative in (*formulas, *operator.complex_derivatives.values()):
         if derivative.text not in ("none", "auto"):
             yield derivative.source, "eval"
@@ -149,7 +148,10 @@ def _may_end(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _check_cycles(
-    operators: Sequence[Operator], bodies: Mapping[str, Sequence[ast.stmt]], diagnostics: Diagnostics
+    operators: Sequence[Operator],
+    sources: Mapping[str, Scalar],
+    bodies: Mapping[str, Sequence[ast.stmt]],
+    diagnostics: Diagnostics,
 ) -> None:
     """Report composites that call themselves, directly or through others, whatever their arguments are."""
     owners = {name: each.name for each in operators for name in _names(each)}
@@ -164,8 +166,7 @@ def _check_cycles(
             reported.update(cycle)
             path = " -> ".join([*cycle, cycle[0]])
             message = f"'{operator.name}' calls itself without end: {path}"
-            assert isinstance(operator.body, Composite)
-            diagnostics.report(operator.body.source.span, message, "a body is written in terms of other operators")
+            diagnostics.report(sources[operator.name].span, message, "a body is written in terms of other operators")
 
 
 def _cycle(start: str, calls: Mapping[str, Sequence[str]]) -> list[str]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from ..dtypes import FLOAT64
 from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError, Name, check_by_differences, check_derivative, derive, lower, names, substitute
-from ..model.compute import Compute
-from ..model.folding import Folding
-from ..model.loop import Loop
-from ..model.operator import Elementwise, Family, Operator, Rows, floating_expressions, grad_name, term_of
+from ..model.operator import Family, Operator, grad_name, term_of
 from ..source import Scalar
 
 
@@ -23,13 +18,10 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
             _check_formula(operator, name, derivative.tree, derivative.source, diagnostics)
     if not _needs_derivatives(operator):
         return
-    fixed: Collection[str] = operator.body.discrete if isinstance(operator.body, Compute) else ()
-    if isinstance(operator.body, (Elementwise, Folding, Rows, Loop)):
-        fixed = operator.body.fixed
     # Indices and masks are integers and bools.
     discrete = ("index", "mask") if operator.family is Family.INDEXING else ()
     for argument in operator.inputs:
-        if argument.name not in operator.derivatives and argument.name not in (*fixed, *discrete):
+        if argument.name not in operator.derivatives and argument.name not in (*operator.body.discrete, *discrete):
             diagnostics.report(
                 operator.place(operator.name),
                 f"'{operator.name}' has no derivative by '{argument.name}'",
@@ -41,14 +33,12 @@ def _needs_derivatives(operator: Operator) -> bool:
     if operator.family in (Family.COMPOSITE, Family.FACTORY, Family.RANDOM) or operator.result_is_bool:
         return False
     floating = [dtype for dtype in operator.compute_dtypes if dtype.is_floating]
-    if isinstance(operator.body, Elementwise):
-        return any(operator.body.expression(dtype) for dtype in floating)
-    return bool(floating)
+    return any(map(operator.body.computes, floating))
 
 
 def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar, diagnostics: Diagnostics) -> None:
     """A formula must agree with the symbolic derivatives of the expressions."""
-    expressions, body = floating_expressions(operator.body), operator.body
+    expressions = [expression for _, expression in operator.body.floating]
     if not expressions or not any(dtype.is_floating for dtype in operator.dtypes):
         return
     try:
@@ -57,7 +47,7 @@ def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar,
         for each in error.all:
             diagnostics.report(each.place(source), each.message, each.help)
         return
-    if isinstance(body, Elementwise) and body.iterate is not None:
+    if operator.body.iterates:
         return
     results = {f"result_{label}": each.tree for label, each in zip(operator.labels, expressions, strict=True) if label}
     for label, forward in zip(operator.labels, expressions, strict=True):

@@ -14,7 +14,7 @@ from ..dtypes import FLOAT64, DType
 from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError
 from ..expr.kernel_text import emit_expressions
-from ..model.computation import fold_dtypes, parameter_dtype, result_dtypes, typed
+from ..model.computation import parameter_dtype, result_dtypes, typed
 from ..model.folding import OTHER, Folding
 from ..model.operator import Operator
 from ..model.ordered_rows import PLACE, RANK, OrderedFolding
@@ -27,11 +27,8 @@ _FEW = 6
 _HELP = "parts of a line are combined separately and then joined, which 'order: sequential' with 'next' needs not"
 
 
-def check(operator: Operator, diagnostics: Diagnostics) -> None:
+def check(operator: Operator, body: Folding, diagnostics: Diagnostics) -> None:
     """Report divisions of integers in folds, and states whose combination depends on how the elements are grouped."""
-    body = operator.body
-    if not isinstance(body, Folding):
-        return
     _check_divisions(operator, diagnostics)
     for dtype in samples.dtypes(operator)[:1] if body.joins else ():
         try:
@@ -64,7 +61,7 @@ class Steps:
         import numpy as np
 
         self.body = body
-        self.types = fold_dtypes(operator, body, dtype)
+        self.types = body.variable_dtypes(operator, dtype)
         given = samples.numbers(operator) if numbers is None else numbers
         self.numbers = {
             each.name: np.array(given[each.name], parameter_dtype(each, dtype).numpy) for each in operator.params

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..errors import Diagnostics, suggest
-from ..model.operator import Composite, Declaration, Elementwise, Family, Indexing, Operator
+from ..model.operator import Declaration, Family, Indexing, Operator
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
@@ -41,8 +41,8 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
             for derivative in operator.derivatives.values()
             for each in (derivative.formula, derivative.grads)
         ]
-        if isinstance(operator.body, Composite):
-            texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
+        python = operator.body.python
+        texts += [each.value for each in (*operator.body.quoted, *([] if python is None else [python]))]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
         if declaration.internal and not _is_called_by_python(declaration) and declaration.name not in chosen:
@@ -54,9 +54,9 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
 def _is_called_by_python(declaration: Declaration) -> bool:
     """Return True if functions behind composites, methods of Tensor or handlers of dispatch keys call the
     declaration."""
-    body = declaration.body if isinstance(declaration, Operator) else None
-    is_python = isinstance(body, Composite) and body.opaque
-    is_handled = isinstance(declaration, Operator) and "handler" in declaration.tags
+    is_known = isinstance(declaration, Operator)
+    is_python = isinstance(declaration, Operator) and declaration.body.opaque
+    is_handled = is_known and "handler" in declaration.tags
     return is_python or is_handled or declaration.family in (Family.RANDOM, Family.CORE)
 
 
@@ -68,7 +68,7 @@ def _check_shortcuts(declarations: Sequence[Declaration], diagnostics: Diagnosti
             other = by_name.get(name)
             if other is None:
                 diagnostics.report(operator.span, f"there is no operator '{name}' to take", suggest(name, by_name))
-            elif not isinstance(other, Operator) or not isinstance(other.body, Elementwise) or _takes_more(other):
+            elif not isinstance(other, Operator) or other.family is not Family.ELEMENTWISE or _takes_more(other):
                 diagnostics.report(operator.span, f"'{name}' is no elementwise operator of one input")
 
 

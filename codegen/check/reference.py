@@ -11,8 +11,9 @@ from typing import Any
 from ..dtypes import DType
 from ..errors import Diagnostics
 from ..expr import ExpressionError
+from ..model.accumulation import Accumulation
 from ..model.computation import argument_dtypes, result_dtype
-from ..model.operator import Elementwise, Operator, Reduce, Rows, Scan
+from ..model.operator import Family, Operator, Rows
 from ..model.reference import reference
 from . import numpy_names, samples
 from .samples import Array
@@ -26,7 +27,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
     declared = operator.reference is not None
     text = reference(operator)
     # Examples in docstrings of elementwise operators are computed from their bodies.
-    if text is None or (not declared and isinstance(operator.body, Elementwise)):
+    if text is None or (not declared and operator.family is Family.ELEMENTWISE):
         return
     names = [*(argument.name for argument in operator.schema.arguments), "dtype"]
     problem = numpy_names.refusal(text, names) if declared else None
@@ -71,21 +72,19 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
     body = operator.body
     numbers = samples.numbers(operator)
     x = samples.matrix(dtype)
-    alone = isinstance(body, (Reduce, Scan, Rows)) and [each.name for each in operator.inputs] == ["self"]
-    if isinstance(body, (Reduce, Scan, Rows)) and alone and operator.schema.argument("dim") is not None:
+    alone = [each.name for each in operator.inputs] == ["self"] and operator.schema.argument("dim") is not None
+    if isinstance(body, (Accumulation, Rows)) and alone:
         defaults = {
             each.name: None if each.default is None else each.default.value for each in operator.schema.arguments
         }
         expected, *others = samples.results(operator, body, {"self": x}, dtype)
         if not others:
-            kept = not isinstance(body, Reduce) and expected.shape[1] == x.shape[1]
+            kept = operator.family is not Family.REDUCE and expected.shape[1] == x.shape[1]
             yield {**defaults, **numbers, "self": x, "dim": 1}, {}, expected if kept else expected[:, 0]
         return
-    if not isinstance(body, Elementwise):
-        return
-    expression = body.expression(dtype)
+    expressions = body.values(dtype)
     optional = any(argument.is_optional for argument in (*operator.inputs, *operator.params))
-    if expression is None or optional or not body.is_single:
+    if not expressions or optional or body.single is None:
         return
     types = argument_dtypes(operator, body, dtype)
     inputs = {
@@ -93,7 +92,7 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
         for index, argument in enumerate(operator.inputs)
     }
     env: dict[str, Array] = inputs | {name: np.array(value, types[name].numpy) for name, value in numbers.items()}
-    expected = samples.value(expression.tree, env, result_dtype(operator, dtype))
+    expected = samples.value(expressions[0].tree, env, result_dtype(operator, dtype))
     yield {**inputs, **numbers}, inputs, np.broadcast_to(expected, x.size)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..dtypes import FLOAT64, DType, Kind
 from ..expr import Expr, evaluate, names
+from ..model.accumulation import Accumulation
 from ..model.computation import default_numbers, row_dtypes
-from ..model.operator import End, Expression, Extent, Found, Let, Operator, Reduce, Rows, Scan
+from ..model.operator import End, Expression, Extent, Found, Let, Operator, Rows
 from ..model.ordered_rows import PLACE, RANK, OrderedRows
 from . import row_order
 
@@ -44,17 +45,17 @@ def numbers(operator: Operator) -> dict[str, float]:
 
 
 def results(
-    operator: Operator, body: Reduce | Scan | Rows, lines: Mapping[str, Array], dtype: DType
+    operator: Operator, body: Accumulation | Rows, lines: Mapping[str, Array], dtype: DType
 ) -> tuple[Array, ...]:
     """Results over the rows of matrices; the reduced dimension is kept."""
     if isinstance(body, Rows):
         return row_results(operator, body, lines, dtype, numbers(operator))
     x = lines["self"]
     values, position = _accumulated(body, x, dtype)
-    return tuple(values if found is Found.VALUE else position for found in body.results)
+    return tuple(values if found is Found.VALUE else position for found in body.found)
 
 
-def identity(body: Reduce | Scan, dtype: DType) -> Array:
+def identity(body: Accumulation, dtype: DType) -> Array:
     """Return the identity of a reduction or scan as a value of the dtype."""
     import numpy as np
 
@@ -70,16 +71,15 @@ def value(tree: Expr, env: Mapping[str, Array], dtype: DType) -> Array:
     return evaluate(tree, {name: env[name] for name in names(tree)}, dtype)
 
 
-def _accumulated(body: Reduce | Scan, x: Array, dtype: DType) -> tuple[Array, Array]:
+def _accumulated(body: Accumulation, x: Array, dtype: DType) -> tuple[Array, Array]:
     import numpy as np
 
-    each = body.map if isinstance(body, Reduce) else None
-    mapped = x if each is None else value(each.tree, {"self": x}, dtype)
+    mapped = x if body.map is None else value(body.map.tree, {"self": x}, dtype)
     acc, running = identity(body, dtype), []
     for column in mapped.T:
         acc = value(body.combine.tree, {"acc": acc, "self": column}, dtype)
         running.append(acc)
-    if isinstance(body, Scan):
+    if body.is_scan:
         values = np.stack(running, 1)
         same = np.maximum.accumulate(np.where(values == x, np.arange(x.shape[1]), 0), 1)
         return values, same

@@ -9,19 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..model.compute import Compute
-from ..model.folding import Folding
-from ..model.loop import Loop
-from ..model.operator import (
-    Elementwise,
-    Factory,
-    Family,
-    Indexing,
-    Operator,
-    Reduce,
-    Rows,
-    Scan,
-)
+from ..model.operator import Family, Operator
 from ..model.python_operators import PYTHON_OPERATORS
 from ..model.signatures import accepted_types
 from ..model.variants import (
@@ -63,7 +51,7 @@ _MEANINGS = {
 def docstring(operator: Operator, package: str, recorded: Mapping[str, str]) -> str:
     """The docstring: meaning, formula, arguments, result, errors, spellings and an example."""
     blocks = [meaning(operator)]
-    formula = _formula(operator)
+    formula = operator.body.formula(operator.result_names)
     if formula:
         blocks.append(f"Formula: {formula}")
     blocks += [_section("Args", _arguments(operator)), _section("Returns", [result(operator)])]
@@ -83,43 +71,21 @@ def _section(title: str, lines: Iterable[str]) -> str:
     )
 
 
-def _formula(operator: Operator) -> str:
-    body = operator.body
-    if isinstance(body, Elementwise):
-        names = operator.result_names or ("",)
-        texts = [
-            f"{name} = {each.source.value}" if name else each.source.value
-            for _, case in body.cases
-            for name, each in zip(names, case, strict=True)
-        ]
-        formula = "; ".join(f"`{text}`" for text in dict.fromkeys(texts))
-        local = ", ".join(f"`{name} = {each.source.value}`" for name, each in body.local)
-        return f"{formula} with {local}" if local else formula
-    if isinstance(body, Folding):
-        pairs = zip(body.names, body.following, strict=True)
-        return ", ".join(f"`{name} = {each.source.value}`" for name, each in pairs)
-    if isinstance(body, (Reduce, Scan)):
-        finish = f", then `{body.finalize.source.value}`" if isinstance(body, Reduce) and body.finalize else ""
-        return f"`acc = {body.combine.source.value}` over the elements{finish}"
-    return ""
-
-
 # ---- arguments ----------------------------------------------------------------------------------------------
 
 
 def _arguments(operator: Operator) -> Iterator[str]:
-    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
-    named = {argument: name for argument, name in instead.items() if argument != name}
+    named = {argument: name for argument, name in operator.body.numbers.items() if argument != name}
     for parameter in parameters(operator):
         meaning = _meaning(parameter, operator.family)
-        required = _is_shape(operator, parameter) or (parameter.default is None and parameter.name not in named)
+        required = operator.body.is_shape(parameter.name) or (parameter.default is None and parameter.name not in named)
         optional = "" if required else ", optional"
         yield f"{parameter.name} ({_kinds(operator, parameter)}{optional}){f': {meaning}' if meaning else ''}."
     if has_inplace_argument(operator):
         yield "inplace (bool, optional): whether to write the result to the input."
     for argument, name in named.items():
         yield f"{name} (number, optional): takes the place of `{argument}`."
-    if isinstance(operator.body, Reduce) and operator.body.pairwise:
+    if operator.body.pairwise:
         yield f"other (Tensor, optional): computes `{operator.body.pairwise}` of both tensors."
     if has_out(operator):
         kind = "tuple of Tensors" if operator.result_names else "Tensor"
@@ -138,19 +104,12 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
         kinds.append("separate ints")
     if parameter == separate_tensors(operator):
         kinds.append("separate Tensors")
-    body = operator.body
-    told = body.fixed if isinstance(body, (Elementwise, Folding, Rows, Loop)) else {}
-    fixed = (body.given if isinstance(body, Compute) else told).get(argument.name)
+    fixed = operator.body.told.get(argument.name)
     if fixed is not None:
         kinds = [f"{kind} of {fixed}" if kind == "Tensor" else kind for kind in kinds]
-    if argument.takes_none and not _is_shape(operator, parameter):
+    if argument.takes_none and not operator.body.is_shape(parameter.name):
         kinds.append("None")
     return " or ".join(dict.fromkeys(kinds))
-
-
-def _is_shape(operator: Operator, parameter: Parameter) -> bool:
-    """True if the argument is the shape of a new tensor, which is required though arguments before it are optional."""
-    return isinstance(operator.body, Factory) and parameter.name == operator.body.shape
 
 
 def _kind(type: Type) -> str:

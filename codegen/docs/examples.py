@@ -13,7 +13,7 @@ from ..check import numpy_names
 from ..dtypes import FLOAT32, INT64, DType
 from ..expr.evaluate import evaluate
 from ..model.computation import argument_dtypes, default_numbers, result_dtype
-from ..model.operator import Elementwise, End, Extern, Family, Operator
+from ..model.operator import End, Family, Operator
 from ..model.reference import reference
 from ..model.variants import own_name
 from ..schema import Argument
@@ -41,9 +41,10 @@ def example(operator: Operator, package: str, recorded: Mapping[str, str]) -> st
         return recorded[operator.name]
     if operator.internal or any(argument.is_optional for argument in operator.inputs):
         return None
-    if isinstance(operator.body, Elementwise) and not operator.body.is_single:
+    is_elementwise = operator.family is Family.ELEMENTWISE
+    if is_elementwise and operator.body.single is None:
         return None
-    find = _elementwise if isinstance(operator.body, Elementwise) else _by_reference
+    find = _elementwise if is_elementwise else _by_reference
     for inputs, arguments, result, dtype in find(operator):
         text = _tensor_text(result, dtype)
         if text is not None:
@@ -59,11 +60,10 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
     import numpy as np
 
     body = operator.body
-    assert isinstance(body, Elementwise)
     for dtype in (FLOAT32, INT64):
         computed, result = operator.promotion.resolve(dtype)
-        expression = body.expression(computed.opmath)
-        if dtype in operator.dtypes and expression is not None:
+        expressions = body.values(computed.opmath)
+        if dtype in operator.dtypes and expressions:
             break
     else:
         return
@@ -78,7 +78,7 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
         types = argument_dtypes(operator, body, computed)
         env = {name: array.astype(types[name].numpy) for name, array in inputs.items()}
         env |= {name: np.array(value, types[name].numpy) for name, value in numbers.items()}
-        value = evaluate(expression.tree, env, result_dtype(operator, computed))
+        value = evaluate(expressions[0].tree, env, result_dtype(operator, computed))
         given = {argument.name: numbers[argument.name] for argument in operator.params if argument.default is None}
         yield inputs, given, value, result
 
@@ -90,8 +90,7 @@ def _numbers(operator: Operator, dtype: DType) -> dict[str, float]:
     half = 0.5 if dtype.is_floating else 1
     numbers: dict[str, float] = {param.name: 1 if param.is_integral else half for param in operator.params}
     limits: Any = np.finfo(str(dtype.numpy)) if dtype.is_floating else np.iinfo(str(dtype.numpy))
-    absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
-    for name, end in absent.items():
+    for name, end in operator.body.absent.items():
         if isinstance(end, End) and name in numbers:
             numbers[name] = limits.min if end is End.LOWEST else limits.max
     return numbers | default_numbers(operator)
@@ -132,7 +131,7 @@ def _integer(operator: Operator, argument: Argument) -> int:
 
 def _matrix(operator: Operator, index: int) -> Sequence[object]:
     """A matrix; for a routine, as many dimensions of size two as its signature says."""
-    if not isinstance(operator.body, Extern):
+    if operator.family is not Family.EXTERN:
         return _MATRIX
     shape = operator.body.signature.split("->")[0].split("),")[index]
     ndim = len([name for name in shape.strip("()").split(",") if name])

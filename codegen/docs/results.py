@@ -6,15 +6,11 @@ What does not follow is the last sentence of the entry's `doc`, either part of w
 
 from __future__ import annotations
 
-from ..dtypes import BOOL, COMPLEX64, DTYPE_CLASSES, FLOAT32, INT64, DType, Promotion, ordered
-from ..expr.geometry import Geometry
-from ..expr.typed import Arg, Op
-from ..model.computation import own_computed_dtype, result_dtype
-from ..model.compute import Compute
-from ..model.operator import Elementwise, Extern, Factory, Family, Found, Operator, Reduce, Scan, View
+from ..dtypes import BOOL, COMPLEX64, DTYPE_CLASSES, INT64, DType, Promotion, ordered
+from ..model.computation import turns_complex, turns_real
+from ..model.operator import Family, Found, Operator
 from ..model.signatures import accepted_types
 from ..model.variants import is_factory
-from .examples import python_name
 
 _PROMOTED = "the one that the inputs promote to"
 _RESULTS = {
@@ -29,17 +25,6 @@ _RESULTS = {
 }
 _CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "float8", "bool")
 """The classes of dtypes whose names are clear to readers."""
-_SHAPES = {
-    "swap": "the input's shape with dimensions {1} and {2} exchanged",
-    "remove": "the input's shape without dimension {1}",
-    "replace": "the input's shape with another size of dimension {1}",
-    "insert": "the input's shape with a dimension of size 1 at {1}",
-    "gather": "the input's sizes in the order {1}",
-    "infer_size": "shape {0}, in which one size may be -1 and is computed",
-    "expand_shape": "shape {1}, in which -1 keeps the input's size",
-    "squeeze_shape": "the input's shape without dimensions of size 1",
-}
-"""The shape of a view, by the function of geometry that gives it; braces hold the arguments of that function."""
 
 
 def meaning(operator: Operator) -> str:
@@ -76,7 +61,7 @@ def _kind_of_result(operator: Operator) -> str:
         return f"Tuple of {len(operator.schema.returns)} tensors{alone}"
     if operator.schema.name.inplace:
         return "The tensor itself"
-    if isinstance(operator.body, View) and operator.body.copies:
+    if operator.body.copies:
         return "View of the input where its memory order allows, else a copy"
     if operator.returns_list:
         return "Tuple of " + ("views of the input" if operator.schema.returns_alias else "tensors")
@@ -87,85 +72,49 @@ def _kind_of_result(operator: Operator) -> str:
 
 def _shape(operator: Operator) -> str:
     """The shape of the result, as far as it follows from the family."""
-    body = operator.body
-    if isinstance(body, View):
-        return _view_shape(body)
-    if isinstance(body, Extern):
-        inputs, result = body.signature.split("->")
-        pairs = zip(operator.inputs, inputs.split(",("), strict=True)
-        named = (f"{python_name(argument.name)} ({_sizes(sizes)})" for argument, sizes in pairs)
-        return f"shape ({_sizes(result)}) for {', '.join(named)}"
-    if isinstance(body, Factory):
-        return f"shape `{body.shape}`" if operator.schema.argument(body.shape) else "one dimension"
     if operator.schema.argument("keepdim"):
         return "the input's shape without `dim` (size 1 if `keepdim`)"
-    if isinstance(body, Reduce):
-        return "the input's shape without `dim`"
-    if operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1:
-        return "the shape to which the inputs broadcast"
+    text = operator.body.shape_text(operator)
+    if text is not None:
+        return text
     if is_factory(operator):
         return "shape `size`" if operator.schema.argument("size") else "the input's shape"
-    keeps = operator.family in (Family.ELEMENTWISE, Family.SCAN, Family.FOLD, Family.ROWS)
-    return "the input's shape" if keeps or operator.updates_self or operator.schema.name.inplace else ""
-
-
-def _sizes(text: str) -> str:
-    """Sizes of the signature of a routine, without parentheses."""
-    return ", ".join(text.strip("()").split(","))
-
-
-def _view_shape(body: View) -> str:
-    tree: Geometry | None = body.shape
-    if isinstance(tree, Arg):
-        tree = dict(body.let).get(tree.name)
-    if not isinstance(tree, Op) or tree.function not in _SHAPES:
-        return ""
-    names = [f"`{each.name.rstrip('_')}`" if isinstance(each, Arg) else "" for each in tree.operands]
-    return _SHAPES[tree.function].format(*names)
+    return "the input's shape" if operator.updates_self or operator.schema.name.inplace else ""
 
 
 def _dtype(operator: Operator) -> str:
-    body = operator.body
-    if isinstance(body, Factory):
-        numbers = "that of the numbers given, or " if operator.params else ""
-        return str(body.dtype) if body.dtype else f"{numbers}the default dtype"
-    is_view = operator.family is Family.VIEW or operator.schema.returns_alias
-    if is_view or operator.family in (Family.EXTERN, Family.INDEXING, Family.CORE) or operator.schema.name.inplace:
+    text = operator.body.dtype_text(operator)
+    if text is not None:
+        return text
+    if operator.family is Family.VIEW or operator.schema.returns_alias or operator.schema.name.inplace:
         return "that of the input"
-    if isinstance(body, Elementwise) and body.is_single and body.own[0] is not None:
-        return str(body.own[0])
-    if isinstance(body, Compute) and not body.places and len(operator.schema.returns) == 1:
-        own = own_computed_dtype(operator, body, 0)
-        if own is not None or (body.given and not body.promotes):
-            return str(own or "the default dtype")
     dtype = _RESULTS[operator.promotion]
     if len(operator.inputs) == 1:
         dtype = dtype.replace(_PROMOTED, "that of the input")
-    if isinstance(body, Elementwise) and result_dtype(operator, FLOAT32).is_complex:
+    if turns_complex(operator):
         return "the complex one whose parts have the dtype of the inputs"
-    if isinstance(body, Elementwise) and COMPLEX64 in operator.dtypes and result_dtype(operator, COMPLEX64) == FLOAT32:
+    if turns_real(operator) and COMPLEX64 in operator.dtypes:
         dtype += "; for complex numbers that of their parts"
     if is_factory(operator) and not operator.inputs:
         return "the default dtype"
-    if not isinstance(body, (Reduce, Scan)) or Found.POSITION not in body.results:
-        return dtype
-    return "int64" if body.results == (Found.POSITION,) else f"{dtype}, and int64 for positions"
+    return f"{dtype}, and int64 for positions" if Found.POSITION in operator.body.found else dtype
 
 
 def errors(operator: Operator) -> list[str]:
     """The exceptions that a call may raise, with their causes."""
-    elementwise = operator.family is Family.ELEMENTWISE and "lone_numbers" not in operator.tags
-    mixed = elementwise and all(len(accepted_types(operator, each)) > 1 for each in operator.inputs)
+    elementwise = operator.family is Family.ELEMENTWISE
+    has_number = elementwise and "lone_numbers" not in operator.tags
+    mixed = has_number and all(len(accepted_types(operator, each)) > 1 for each in operator.inputs)
     errors = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
     accepted = _accepted_dtypes(operator)
-    if isinstance(operator.body, Compute) and operator.body.given:
+    if operator.family is Family.COMPUTE and operator.body.told:
         errors.append("RuntimeError: an input has a dtype of its own, which does not hold that of the tensor.")
     refused = DTYPE_CLASSES["any"] - accepted
     if refused not in (frozenset(), DTYPE_CLASSES["complex"]):
         # Reductions of floating numbers raise RuntimeError for integers, as no dtype of the result follows.
-        real = operator.refusal or (isinstance(operator.body, Reduce) and INT64 in refused)
+        real = operator.refusal or (operator.family is Family.REDUCE and INT64 in refused)
         refusals = {operator.complex_refusal if dtype.is_complex else real for dtype in refused}
-        if isinstance(operator.body, Elementwise) and set(operator.body.fixed.values()) - {BOOL}:
+        if elementwise and set(operator.body.fixed.values()) - {BOOL}:
             refusals.add("an input has a dtype of its own")
         kinds = sorted({"RuntimeError" if refusal else "NotImplementedError" for refusal in refusals})
         errors.append(f"{' or '.join(kinds)}: a dtype is not {named(accepted)}.")
@@ -179,11 +128,9 @@ def errors(operator: Operator) -> list[str]:
 def _accepted_dtypes(operator: Operator) -> frozenset[DType]:
     """The dtypes that the entry accepts and for which it has an expression."""
     body, promotion = operator.body, operator.promotion
-    if isinstance(body, Compute) and body.given and not body.promotes:
+    if body.told and not body.promotes:
         return DTYPE_CLASSES["any"]
-    if not isinstance(body, Elementwise):
-        return operator.dtypes
-    return frozenset(dtype for dtype in operator.dtypes if body.expression(promotion.resolve(dtype)[0].opmath))
+    return frozenset(dtype for dtype in operator.dtypes if body.computes(promotion.resolve(dtype)[0].opmath))
 
 
 def named(dtypes: frozenset[DType]) -> str:

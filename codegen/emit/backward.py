@@ -51,13 +51,12 @@ def arguments(operator: Operator, tree: Expr) -> tuple[list[str], list[str]]:
 def _all(of: Sequence[Operator]) -> Iterator[tuple[str, str, Operator]]:
     for operator in of:
         for argument, derivative in operator.derivatives.items():
-            if isinstance(operator.body, Elementwise) and derivative.tree is not None:
-                kernel = _kernel(operator, operator.body, argument, derivative)
-                if kernel is not None:
-                    yield operator.name, argument, kernel
+            kernel = _kernel(operator, argument, derivative) if operator.family.in_language else None
+            if kernel is not None:
+                yield operator.name, argument, kernel
 
 
-def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: Derivative) -> Operator | None:
+def _kernel(operator: Operator, argument: str, derivative: Derivative) -> Operator | None:
     tree = derivative.tree
     if tree is None or derivative.text == "none" or _operations(tree) < _SMALLEST:
         return None
@@ -72,7 +71,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     kinds = {each.name: str(each.type) if each.is_real or each.is_integral else "Scalar" for each in operator.params}
     keywords = ["*", *(f"{kinds[name]} {name}" for name in numbers)] if numbers else []
     name = f"{operator.name}_backward_{argument}"
-    fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}
+    fixed = {name: dtype for name, dtype in operator.body.fixed.items() if name in tensors}
     if len(operator.labels) > 1:
         tree = _guarded(tree, operator.labels)
     cases = ((DTYPE_CLASSES["floating"], (Expression(tree, derivative.source),)),)

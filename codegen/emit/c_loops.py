@@ -43,7 +43,7 @@ def kernels(operator: Operator, body: Loop) -> Iterator[LoopKernel]:
                 for label, own in zip(operator.labels, body.own, strict=True)
             ),
             inputs=tuple(Variable(each.name, body.fixed.get(each.name, dtype).c_type) for each in operator.inputs),
-            sizes=tuple(name for name in body.names if name not in {each.name for each in operator.params}),
+            sizes=tuple(name for name in body.named_sizes if name not in {each.name for each in operator.params}),
             params=tuple(
                 replace(variable, name=param.name) for variable, param in zip(params, operator.params, strict=True)
             ),
@@ -53,4 +53,4 @@ def kernels(operator: Operator, body: Loop) -> Iterator[LoopKernel]:
 def names(operator: Operator, body: Loop) -> list[str]:
     """All that the code of the entry calls by the names of the declaration."""
     arguments = [each.name for each in operator.schema.arguments]
-    return list(dict.fromkeys([*arguments, *(label or "result" for label in operator.labels), *body.names]))
+    return list(dict.fromkeys([*arguments, *(label or "result" for label in operator.labels), *body.named_sizes]))

@@ -22,7 +22,7 @@ def _record(operator: Operator) -> dict[str, object]:
         "name": operator.name,
         "schema": str(operator.schema),
         "doc": operator.doc,
-        "family": operator.family.value,
+        "family": operator.family.key,
         "functions": (*variants.function_names(operator), *variants.inplace_function_names(operator)),
         "submodules": [".".join(name) for name in variants.submodule_names(operator)],
         "methods": tuple(variants.method_names(operator)),

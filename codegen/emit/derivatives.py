@@ -19,7 +19,7 @@ from ..dtypes import BOOL, COMPLEX128
 from ..expr import is_linear
 from ..expr import names as names_of
 from ..model import computation, inference
-from ..model.operator import Elementwise, End, Family, Indexing, Operator, grad_name
+from ..model.operator import Body, Elementwise, End, Family, Operator, grad_name
 from . import backward, formulas
 from .formulas import Formula, takes_complex, variable
 from .python import Package
@@ -278,7 +278,7 @@ def _derived(
         gradients=tuple(_gradient(operator, name, read.get(name), kernels, users[name]) for name in differentiated),
         tensors=tuple(saved),
         values=tuple(values),
-        absent=tuple(_absent(body, used)) if isinstance(body, Elementwise) else (),
+        absent=tuple(_absent(body, used)),
         grads=_grads(operator),
         results=tuple(sorted(results)),
         result_names=tuple(results[index] for index in sorted(results)),
@@ -295,7 +295,7 @@ def _derived(
             index for index, name in enumerate(differentiated) if name in by_name and by_name[name].results
         ),
         holomorphic=_is_holomorphic(operator),
-        first_grad=_optional_grads(operator) if isinstance(body, Elementwise) and len(operator.labels) > 1 else (),
+        first_grad=_optional_grads(operator) if operator.family.in_language and len(operator.labels) > 1 else (),
         takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),
         replaced=_replaced(operator),
@@ -322,8 +322,7 @@ def _may_shift(operator: Operator) -> bool:
     """Composites may add the numbers that they take, and indexing may choose a product."""
     if operator.family is Family.COMPOSITE:
         return any(each.is_scalar or each.is_real for each in operator.schema.arguments)
-    chooses = isinstance(operator.body, Indexing) and bool(operator.body.words)
-    return chooses or operator.family in (Family.FACTORY, Family.RANDOM)
+    return bool(operator.body.words) or operator.family in (Family.FACTORY, Family.RANDOM)
 
 
 def _replaced(operator: Operator) -> tuple[str, str] | None:
@@ -360,7 +359,7 @@ def _gradient(
     kernel = kernels.get((operator.name, name))
     tree = operator.derivatives[name].tree if kernel is not None else None
     tensors, numbers = ([], []) if tree is None else backward.arguments(operator, tree)
-    labels = operator.labels if isinstance(operator.body, Elementwise) and len(operator.labels) > 1 else ()
+    labels = operator.labels if operator.family.in_language and len(operator.labels) > 1 else ()
     formula_tree = operator.derivatives[name].tree if labels and name in operator.derivatives else None
     used = frozenset[str]() if formula_tree is None else names_of(formula_tree)
     grads = tuple(grad_name(label) for label in labels if grad_name(label) in used)
@@ -415,7 +414,7 @@ def _optional_grads(operator: Operator) -> tuple[str, ...]:
     return tuple(map(grad_name, operator.labels))
 
 
-def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+def _absent(body: Body, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """The values that formulas use for optional arguments that are None."""
     for name, value in body.absent.items():
         if not used[name]:
@@ -426,7 +425,7 @@ def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tu
 
 def _is_holomorphic(operator: Operator) -> bool:
     """True if the formulas are products of `grad` and complex derivatives, whose conjugate must be taken."""
-    expressions = operator.body.expressions(COMPLEX128) if isinstance(operator.body, Elementwise) else ()
+    expressions = operator.body.values(COMPLEX128) if operator.family.in_language else ()
     by_parts = any(inference.uses_parts(each.tree) for each in expressions)
     products = operator.family in _MULTIPLIED and not by_parts and not operator.complex_derivatives
     return products and takes_complex(operator)

@@ -8,37 +8,7 @@ from dataclasses import dataclass
 
 from ..dtypes import DType, ordered
 from ..model.computation import default_numbers, own_dtypes, turns_complex, turns_real
-from ..model.compute import Compute
-from ..model.folding import Folding
-from ..model.loop import Loop
-from ..model.operator import (
-    Body,
-    Core,
-    Elementwise,
-    End,
-    Extern,
-    Factory,
-    Family,
-    Indexing,
-    Lapack,
-    Operator,
-    Random,
-    Reduce,
-    Rows,
-    Scan,
-    View,
-)
-
-_TABLES = {
-    Family.ELEMENTWISE: "ow_elementwise_table",
-    Family.FACTORY: "ow_elementwise_table",
-    Family.REDUCE: "ow_reduce_table",
-    Family.SCAN: "ow_scan_table",
-    Family.ROWS: "ow_row_table",
-    Family.COMPUTE: "ow_compute_table",
-    Family.FOLD: "ow_fold_table",
-    Family.LOOP: "ow_elementwise_table",
-}
+from ..model.operator import End, Family, Operator
 
 
 @dataclass(frozen=True)
@@ -88,15 +58,13 @@ def descriptor(operator: Operator) -> Descriptor:
     body = operator.body
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
-        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding, Rows, Loop, Compute)) else None
-        end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
+        dtype = body.fixed.get(argument.name)
+        end = body.absent.get(argument.name)
         fixed.append(f"OW_{dtype.name.upper()}" if dtype else "OW_PROMOTED")
         absent.append(f"OW_ABSENT_{end.name}" if isinstance(end, End) else "OW_REQUIRED")
-        message = body.natural.get(argument.name) if isinstance(body, Elementwise) else None
+        message = body.natural.get(argument.name)
         natural.append(json.dumps(message) if message else "NULL")
     numbers = default_numbers(operator)
-    ends = body.absent if isinstance(body, Elementwise) else {}
-    requires = isinstance(body, (Elementwise, Loop)) and bool(body.require)
     defaults = tuple(repr(float(numbers.get(param.name, 0))) for param in operator.params)
     return Descriptor(
         symbol=operator.name,
@@ -106,22 +74,22 @@ def descriptor(operator: Operator) -> Descriptor:
         fixed=tuple(fixed),
         absent=tuple(absent),
         natural=tuple(natural),
-        requirements=f"{operator.name}_requirements" if requires else None,
+        requirements=f"{operator.name}_requirements" if body.conditions else None,
         opmath_number=int("opmath_number" in operator.tags),
         rounds_params=int("rounded_numbers" in operator.tags),
         real_params=hex(sum(1 << index for index, param in enumerate(operator.params) if param.is_real)),
         whole_params=_bits(param.is_integral for param in operator.params),
-        degrees=_degrees(body),
+        degrees=body.degrees,
         results=_results(operator),
         own=tuple(f"1 + OW_{own.name.upper()}" if own else "0" for own in own_dtypes(operator)),
-        needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
+        needs_elements=int(body.refuses_empty),
         dtypes=dtype_bits(operator.dtypes),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",
         complex_refusal=json.dumps(operator.complex_refusal) if operator.complex_refusal else "NULL",
         cost=operator.cost,
         defaults=defaults,
         param_ends=tuple(
-            f"OW_ABSENT_{end.name}" if isinstance(end := ends.get(param.name), End) else "OW_REQUIRED"
+            f"OW_ABSENT_{end.name}" if isinstance(end := body.absent.get(param.name), End) else "OW_REQUIRED"
             for param in operator.params
         ),
         refuses_factors=int("refuses_factors" in operator.tags),
@@ -130,13 +98,12 @@ def descriptor(operator: Operator) -> Descriptor:
         fitting_numbers=int("fitting_numbers" in operator.tags),
         in_range=_in_range(operator),
         part=_part(operator),
-        # A factory without a value leaves memory as it is and has no loops.
-        table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
-        view=f"{operator.name}_geometry" if isinstance(body, View) else None,
-        copies=int(isinstance(body, View) and body.copies),
-        routine=_routine(operator),
-        reductions=body.reductions if isinstance(body, Indexing) else (),
-        words=tuple(json.dumps(word) for word in body.words) if isinstance(body, Indexing) else (),
+        table=operator.family.table if body.has_table else None,
+        view=f"{operator.name}_geometry" if operator.family is Family.VIEW else None,
+        copies=int(body.copies),
+        routine=body.called(operator),
+        reductions=body.reductions,
+        words=tuple(map(json.dumps, body.words)),
         shortcuts=tuple(operator.shortcuts.values()),
         shortcut_numbers=tuple(map(repr, operator.shortcuts)),
     )
@@ -155,22 +122,6 @@ def _bits(truths: Iterable[bool]) -> str | None:
     return hex(bits) if bits else None
 
 
-def _routine(operator: Operator) -> str | None:
-    body = operator.body
-    if isinstance(body, Loop):
-        return body.text(tuple(each.name for each in operator.params))
-    if isinstance(body, Random):
-        return body.distribution
-    return body.routine if isinstance(body, (Core, Extern, Indexing, Lapack)) else None
-
-
-def _degrees(body: Body) -> tuple[int, ...]:
-    if isinstance(body, Reduce):
-        # Sums of the elements themselves leave the range only where they are infinite, which a negative degree says.
-        return () if body.degree is None else (body.degree if body.map else -body.degree,)
-    return body.degrees if isinstance(body, Rows) else ()
-
-
 def _part(operator: Operator) -> str:
     if turns_real(operator):
         return "OW_PART_REAL"
@@ -178,10 +129,8 @@ def _part(operator: Operator) -> str:
 
 
 def _results(operator: Operator) -> str:
-    body = operator.body
-    if isinstance(body, (Reduce, Scan)):
-        return " | ".join(f"OW_{result.name}" for result in body.results)
-    return str(len(operator.schema.returns))
+    found = " | ".join(f"OW_{each.name}" for each in operator.body.found)
+    return found or str(len(operator.schema.returns))
 
 
 def dtype_bits(dtypes: frozenset[DType]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..dtypes import DType
 from ..expr import Expr, substitute
 from ..expr.kernel_text import emit_expressions, variable
-from ..model.computation import fold_dtypes, result_dtypes
+from ..model.computation import result_dtypes
 from ..model.folding import OTHER, Folding
 from ..model.operator import Expression, Operator
 from .expressions import Variable, enum, parameters
@@ -43,7 +43,7 @@ def kernels(operator: Operator, body: Folding) -> Iterator[FoldKernel]:
 
 
 def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
-    env = fold_dtypes(operator, body, dtype)
+    env = body.variable_dtypes(operator, dtype)
     kinds = tuple(env[name] for name in body.names)
     state = tuple(Variable(variable(name), env[name].c_type) for name in body.names)
     after = tuple(Variable(f"next_{each.name}", each.ctype) for each in state)

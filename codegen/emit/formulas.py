@@ -12,7 +12,7 @@ from ..cache import NONE as NO_CACHE
 from ..cache import Cache
 from ..expr.functions import FUNCTIONS
 from ..expr.tree import Apply, Name, names
-from ..model.operator import Derivative, Elementwise, Operator, grad_name, term_of
+from ..model.operator import Derivative, Operator, grad_name, term_of
 from ..model.signatures import accepted_types
 from . import guards
 
@@ -202,7 +202,7 @@ def read(
 ) -> Formula:
     """The formula of a derivative. `same` maps functions of the language to operators; with `python` the formula is
     Python in any family."""
-    in_language = isinstance(operator.body, Elementwise) and not python and not derivative.calls
+    in_language = operator.family.in_language and not python and not derivative.calls
     if in_language and len(operator.labels) > 1:
         return _of_results(operator, derivative, same)
     text = guards.guarded(operator, derivative, cache) if in_language else derivative.formula
@@ -247,8 +247,7 @@ def functions(operators: Sequence[Operator]) -> dict[str, Operator]:
     found: dict[str, Operator] = {}
     own = {operator.name for operator in operators}
     for operator in operators:
-        body = operator.body
-        tree = body.cases[-1][1][0].tree if isinstance(body, Elementwise) and body.is_single else None
+        tree = operator.body.single
         if isinstance(tree, Apply) and tree.function in FUNCTIONS:
             taken = [each.name for each in tree.args if isinstance(each, Name)]
             alike = taken == [each.name for each in operator.inputs]

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from ..cache import NONE as NO_CACHE
 from ..cache import Cache
 from ..expr import Apply, Expr, ExpressionError, Literal, Name, apply, derive, evaluate, names, shared_parts
-from ..model.operator import Derivative, Elementwise, Operator
+from ..model.operator import Derivative, Operator
 
 AUTO = "auto"
 
@@ -26,8 +26,7 @@ def guarded(operator: Operator, derivative: Derivative, cache: Cache = NO_CACHE)
     tree, formula = derivative.tree, derivative.formula
     if tree is None or formula is None:
         return formula
-    fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
-    inputs = {argument.name for argument in operator.inputs if argument.name not in fixed} | {"result"}
+    inputs = {argument.name for argument in operator.inputs if argument.name not in operator.body.fixed} | {"result"}
 
     def text() -> str:
         safe = _guard(tree, inputs)

@@ -6,19 +6,20 @@ templates/ holds the loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..dtypes import FLOAT32, FLOAT64, INT64, DType
 from ..expr import Apply, Emitted, applications, names
 from ..expr.functions import FUNCTIONS, Function
 from ..expr.kernel_text import emit_expression, variable
 from ..expr.typed import applied
+from ..model.accumulation import Accumulation
 from ..model.computation import position_dtype, typed
-from ..model.compute import Compute
 from ..model.folding import Folding
 from ..model.loop import Loop
-from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
+from ..model.operator import MAX_ROW_VALUES, Body, Elementwise, Factory, Family, Found, Operator, Rows, View
 from . import c_loops, compute, descriptors, elementwise, folds, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
 from .text import render
@@ -56,46 +57,19 @@ def emit(operator: Operator) -> str | None:
         "d": descriptors.descriptor(operator),
         "special": any(function.is_special for function, _ in _applied(operator)),
     }
-    body = operator.body
-    if isinstance(body, Elementwise):
-        _add_kernels(context, elementwise.kernels(operator, body))
-        context["half_kernels"] = tuple(elementwise.half_kernels(operator, body))
-        context["checks"] = requirements.checks(operator, body)
-        context["checked"] = requirements.used_parameters(operator, body)
-        return render("elementwise.c.j2", operator.file, output, **context)
-    if isinstance(body, Factory):
-        _add_kernels(context, _factory(operator, body))
-        return render("factory.c.j2", operator.file, output, **context)
-    if isinstance(body, (Reduce, Scan)):
-        template = "reduce.c.j2" if isinstance(body, Reduce) else "scan.c.j2"
-        _add_kernels(context, _accumulators(operator, body))
-        return render(template, operator.file, output, **context)
-    if isinstance(body, Rows):
-        _add_kernels(context, rows.kernels(operator, body))
-        context |= {"kinds": rows.kinds(body), "per_row": rows.bits(operator, body.per_row)}
-        context["most"] = MAX_ROW_VALUES
-        context["per_place"] = rows.bits(operator, body.per_place)
-        return render("rows.c.j2", operator.file, output, **context)
-    if isinstance(body, Loop):
-        _add_kernels(context, c_loops.kernels(operator, body))
-        context["checks"] = requirements.checks(operator, body)
-        context["checked"] = requirements.used_parameters(operator, body)
-        return render("loop.c.j2", operator.file, output, names=c_loops.names(operator, body), **context)
-    if isinstance(body, Folding):
-        _add_kernels(context, folds.kernels(operator, body))
-        context["count"] = Variable(variable("count"), INT64.c_type)
-        return render("fold.c.j2", operator.file, output, **context)
-    if isinstance(body, Compute):
-        context |= compute.context(operator, body)
-        return render("compute.c.j2", operator.file, output, **context)
-    return views.emit(operator, output, context)
+    template, facts = FILES.get(operator.family, ("view.c.j2", _without_kernels))
+    return render(template, operator.file, output, **context, **facts(operator, operator.body))
 
 
-def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
+def _with_kernels(kernels: Iterable[object], **facts: object) -> dict[str, object]:
     """`blocks` and `complex_blocks`: whether a loop calls a function of vector_math.h, or of complex_math.h."""
-    every = context["kernels"] = tuple(kernels)
-    context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
-    context["complex_blocks"] = any(getattr(kernel, "has_complex_blocks", False) for kernel in every)
+    every = tuple(kernels)
+    return {
+        "kernels": every,
+        "blocks": any(getattr(kernel, "has_blocks", False) for kernel in every),
+        "complex_blocks": any(getattr(kernel, "has_complex_blocks", False) for kernel in every),
+        **facts,
+    }
 
 
 def level_dependent(operator: Operator) -> frozenset[DType]:
@@ -168,10 +142,9 @@ def _factory(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
 # ---- reductions and scans -----------------------------------------------------------------------------------
 
 
-def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[AccumulatorKernel]:
+def _accumulators(operator: Operator, body: Accumulation) -> Iterator[AccumulatorKernel]:
     """`acc`, `self` and `count` have the accumulator's dtype; inputs were cast to it."""
-    each = body.map if isinstance(body, Reduce) else None
-    finalize = body.finalize if isinstance(body, Reduce) else None
+    each, finalize = body.map, body.finalize
     for dtype in operator.compute_dtypes:
         combine = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
         is_light = not dtype.is_complex and operator.cost == 1
@@ -185,7 +158,7 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
             ctype=dtype.c_type,
             line=body.combine.line,
             identity=identity(body.identity, dtype),
-            positions=Found.POSITION in body.results,
+            positions=Found.POSITION in body.found,
             any_order=any_order,
             fours=fours,
             single=FLOAT32.c_type if (any_order or fours) and dtype is FLOAT64 else None,
@@ -195,3 +168,65 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
             if finalize is None
             else emit_expression(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
         )
+
+
+# ---- the files of families ----------------------------------------------------------------------------------
+
+
+def _of_elements(operator: Operator, body: Elementwise) -> dict[str, object]:
+    halves = tuple(elementwise.half_kernels(operator, body))
+    return _with_kernels(elementwise.kernels(operator, body), half_kernels=halves, **_conditions(operator))
+
+
+def _conditions(operator: Operator) -> dict[str, object]:
+    return {"checks": requirements.checks(operator), "checked": requirements.used_parameters(operator)}
+
+
+def _of_accumulation(operator: Operator, body: Accumulation) -> dict[str, object]:
+    return _with_kernels(_accumulators(operator, body))
+
+
+def _of_rows(operator: Operator, body: Rows) -> dict[str, object]:
+    return _with_kernels(
+        rows.kernels(operator, body),
+        kinds=rows.kinds(body),
+        per_row=rows.bits(operator, body.per_row),
+        per_place=rows.bits(operator, body.per_place),
+        most=MAX_ROW_VALUES,
+    )
+
+
+def _of_loop(operator: Operator, body: Loop) -> dict[str, object]:
+    names = c_loops.names(operator, body)
+    return _with_kernels(c_loops.kernels(operator, body), names=names, **_conditions(operator))
+
+
+def _of_fold(operator: Operator, body: Folding) -> dict[str, object]:
+    return _with_kernels(folds.kernels(operator, body), count=Variable(variable("count"), INT64.c_type))
+
+
+def _of_factory(operator: Operator, body: Factory) -> dict[str, object]:
+    return _with_kernels(_factory(operator, body))
+
+
+def _of_view(operator: Operator, body: View) -> dict[str, object]:
+    return {"v": views.function(operator, body)}
+
+
+def _without_kernels(operator: Operator, body: Body) -> dict[str, object]:
+    """What the core computes has a descriptor alone."""
+    return {"v": None}
+
+
+FILES: dict[Family, tuple[str, Callable[[Operator, Any], dict[str, object]]]] = {
+    Family.ELEMENTWISE: ("elementwise.c.j2", _of_elements),
+    Family.FACTORY: ("factory.c.j2", _of_factory),
+    Family.REDUCE: ("reduce.c.j2", _of_accumulation),
+    Family.SCAN: ("scan.c.j2", _of_accumulation),
+    Family.ROWS: ("rows.c.j2", _of_rows),
+    Family.LOOP: ("loop.c.j2", _of_loop),
+    Family.FOLD: ("fold.c.j2", _of_fold),
+    Family.COMPUTE: ("compute.c.j2", compute.context),
+    Family.VIEW: ("view.c.j2", _of_view),
+}
+"""The template of a family's C files, and the function that makes what the template is given of an operator."""

@@ -7,8 +7,9 @@ one loop for each line of elements, and the expressions as the kernels have them
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..dtypes import BOOL, FLOAT32, INT64, DType
 from ..expr import Apply, Emitted, Expr
@@ -17,7 +18,6 @@ from ..expr.kernel_text import emit_expression, emit_expressions, variable
 from ..expr.lower import Env
 from ..model.computation import (
     argument_dtypes,
-    fold_dtypes,
     parameter_dtype,
     position_dtype,
     result_dtypes,
@@ -26,7 +26,7 @@ from ..model.computation import (
 )
 from ..model.compute import Compute
 from ..model.folding import Folding
-from ..model.operator import Composite, Elementwise, Extent, Factory, Found, Operator, Reduce, Rows, Scan
+from ..model.operator import Elementwise, Extent, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from .expressions import identity
 from .indexed import shown
 
@@ -45,26 +45,11 @@ def dtype_of(operator: Operator) -> DType | None:
 def nest(operator: Operator) -> str | None:
     """The loops in that dtype; None where the operator is no loop over an expression, or is not computed by one."""
     dtype, body = dtype_of(operator), operator.body
-    if dtype is None:
-        return None
-    if isinstance(body, Elementwise):
-        return _text(_elementwise(operator, body, dtype)) if body.expressions(dtype) else None
-    if isinstance(body, Reduce):
-        return _text(_reduce(body, dtype))
-    if isinstance(body, Scan):
-        return _text(_scan(body, dtype))
-    if isinstance(body, Folding):
-        return _text(_fold(operator, body, dtype))
-    if isinstance(body, Rows):
-        return _text(_rows(operator, body, dtype))
-    loops = body.loops if isinstance(body, Composite) else None
+    loops = body.loops
     if isinstance(loops, Compute) and (loops.places or loops.last):
-        return _text(shown.nest(operator, loops, dtype))
-    if isinstance(body, Compute):
-        return _text(shown.nest(operator, body, dtype))
-    if isinstance(body, Factory) and body.value is not None:
-        return _text(_factory(operator, body, dtype))
-    return None
+        body = loops
+    lines = LOOPS[body.family](operator, body, dtype) if dtype is not None and body.family in LOOPS else []
+    return _text(lines) if lines else None
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -80,6 +65,8 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def _elementwise(operator: Operator, body: Elementwise, dtype: DType) -> list[str]:
+    if not body.expressions(dtype):
+        return []
     env, results = variable_dtypes(operator, body, dtype), result_dtypes(operator, dtype)
     elements = {argument.name: f"{argument.name}[i]" for argument in operator.inputs}
     computed = emit_expressions(tuple(each.tree for each in body.expressions(dtype)), env, results)
@@ -108,7 +95,7 @@ def _rounds(operator: Operator, body: Elementwise, env: Env, dtype: DType, eleme
     return [*lines, *_advanced(loop.names, [each.tree for each in loop.following], env, elements), "}"]
 
 
-def _reduce(body: Reduce, dtype: DType) -> list[str]:
+def _reduce(operator: Operator, body: Reduce, dtype: DType) -> list[str]:
     element = "self[i]"
     lines = [
         f"/* the lines along `dim`; {_SHARED} lines, or the parts of a long one, whose results are combined */",
@@ -121,7 +108,7 @@ def _reduce(body: Reduce, dtype: DType) -> list[str]:
         element, lines = "element", [*lines, *each.statements, f"const {dtype.c_type} element = {each.value};"]
     combined = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
     lines += [*_assigned(combined, ["acc"], {"self": element}), "}"]
-    if Found.POSITION in body.results:
+    if Found.POSITION in body.found:
         lines.append("/* the result is the position of the element that acc is */")
     if body.finalize is None:
         return [*lines, "result[line] = acc;", "}"]
@@ -129,7 +116,7 @@ def _reduce(body: Reduce, dtype: DType) -> list[str]:
     return [*lines, *_assigned(final, ["result[line]"], {}), "}"]
 
 
-def _scan(body: Scan, dtype: DType) -> list[str]:
+def _scan(operator: Operator, body: Scan, dtype: DType) -> list[str]:
     combined = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
     return [
         f"/* the lines along `dim`; {_SHARED} lines */",
@@ -144,7 +131,7 @@ def _scan(body: Scan, dtype: DType) -> list[str]:
 
 
 def _fold(operator: Operator, body: Folding, dtype: DType) -> list[str]:
-    env = fold_dtypes(operator, body, dtype)
+    env = body.variable_dtypes(operator, dtype)
     elements = {argument.name: f"{argument.name}[i]" for argument in operator.inputs}
     first = {argument.name: f"{argument.name}[0]" for argument in operator.inputs}
     labels = _labels(operator)
@@ -198,11 +185,24 @@ _JOINED = {"sum": "{} + {}", "max": "maximum({}, {})", "min": "minimum({}, {})"}
 
 
 def _factory(operator: Operator, body: Factory, dtype: DType) -> list[str]:
-    assert body.value is not None
+    if body.value is None:
+        return []
     work = position_dtype(dtype)
     env = {param.name: parameter_dtype(param, work) for param in operator.params} | {"i": work}
     value = emit_expression(body.value.tree, env, work)
     return [f"/* the elements of a new tensor; {_SHARED} elements */", _EACH, *_assigned(value, ["result[i]"], {}), "}"]
+
+
+LOOPS: dict[Family, Callable[[Operator, Any, DType], Iterable[str]]] = {
+    Family.ELEMENTWISE: _elementwise,
+    Family.REDUCE: _reduce,
+    Family.SCAN: _scan,
+    Family.FOLD: _fold,
+    Family.ROWS: _rows,
+    Family.COMPUTE: shown.nest,
+    Family.FACTORY: _factory,
+}
+"""The lines of the loops of each family that has some; none where an operator has none."""
 
 
 def _labels(operator: Operator) -> list[str]:

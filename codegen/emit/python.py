@@ -17,7 +17,7 @@ from ..docs.docstrings import docstring
 from ..docs.results import meaning
 from ..dtypes import DTYPES
 from ..model import layout, rules, variants
-from ..model.operator import Composite, Factory, Family, Indexing, Operator, Random, Reduce
+from ..model.operator import Composite, Factory, Family, Found, Operator
 from ..model.python_operators import PythonOperator
 from ..model.signatures import accepted_types, overload_names
 from ..read.accepts import ANY
@@ -106,7 +106,7 @@ def _row(operator: Operator, index: int | None, package: Package | None) -> Row:
     facts = (
         number,
         repr(operator.name),
-        repr(operator.family.value),
+        repr(operator.family.key),
         repr(layout.layout(operator)),
         f"({''.join(f'{each}, ' for each in _parameters(operator))})",
         str(sum(not parameter.keyword_only for parameter in variants.parameters(operator))),
@@ -143,8 +143,7 @@ def _types(operator: Operator, argument: Argument) -> str:
 
 def _is_interpreted(operator: Operator, argument: Argument) -> bool:
     """Return True if a factory interprets the argument itself. Numbers are taken as they are."""
-    body = operator.body
-    return isinstance(body, Factory) and argument.name in dict(body.let) and not argument.is_scalar
+    return operator.body.interprets(argument.name) and not argument.is_scalar
 
 
 def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
@@ -178,8 +177,8 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     facts, naming = rules.facts(operator), rules.naming(operator)
     yield "rule", repr(facts.rule) if facts.rule else None
     yield "naming", repr(naming) if naming != facts.rule else None
-    yield "shared", _tuple(rules.shared_by_rows(operator))
-    yield "sums_rows", _flag(rules.sums_rows(operator))
+    yield "shared", _tuple(sorted(body.per_place))
+    yield "sums_rows", _flag(body.sums_rows)
     yield "combine", repr(facts.combine) if facts.combine else None
     yield "random", _flag(facts.random)
     yield "data_dependent", _flag(facts.data_dependent)
@@ -189,20 +188,17 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "choices", repr(choices) if choices else None
     yield "by_tensor", repr(operator.by_tensor) if operator.by_tensor else None
     yield "alone", f"lambda {_first(operator)}: {operator.alone}" if operator.alone else None
-    yield "pairwise", repr(body.pairwise) if isinstance(body, Reduce) and body.pairwise else None
-    if isinstance(body, Random):
+    yield "pairwise", repr(body.pairwise) if body.pairwise else None
+    if operator.family is Family.RANDOM:
         integers = [each.name for each in operator.schema.arguments if str(each.type) == "int?"]
         yield "bounds", _tuple(integers)
-    if isinstance(body, Factory):
-        yield "default_dtype", str(body.dtype.code) if body.dtype else None
-    if isinstance(body, Indexing):
-        yield "numbers", repr(dict(body.numbers)) if body.numbers else None
-        yield "words", _words(operator, body)
+    yield "default_dtype", str(body.default_dtype.code) if body.default_dtype else None
+    yield "numbers", repr(dict(body.numbers)) if body.numbers else None
+    yield "words", _words(operator)
     if _body(operator) is not None:
         yield "body", f"_{operator.name}_body"
-    if isinstance(body, Composite):
-        yield "fast", _fast(operator, body.core) if body.core else None
-        yield "opaque", _flag(body.opaque)
+    yield "fast", _fast(operator, body.core) if body.core else None
+    yield "opaque", _flag(body.opaque)
 
 
 def _fast(operator: Operator, call: str) -> str:
@@ -234,15 +230,11 @@ def _first(operator: Operator) -> str:
 def _out(operator: Operator) -> str:
     """The rule of `out=`: its dtype must be the result's, may be any or one that the result can be cast to; a sequence
     keeps the shape of an `out` with as many elements."""
-    if "out_exact" in operator.tags or (isinstance(operator.body, Reduce) and _gives_positions(operator.body)):
+    if "out_exact" in operator.tags or (operator.family is Family.REDUCE and operator.body.found == (Found.POSITION,)):
         return "exact"
     if "out_any" in operator.tags:
         return "any"
     return "same_count" if "out_same_count" in operator.tags else "cast"
-
-
-def _gives_positions(body: Reduce) -> bool:
-    return [result.value for result in body.results] == ["position"]
 
 
 def _dunders(dunder: PythonOperator, operator: Operator) -> list[tuple[str, str]]:
@@ -257,20 +249,21 @@ def _dunders(dunder: PythonOperator, operator: Operator) -> list[tuple[str, str]
     return found
 
 
-def _words(operator: Operator, body: Indexing) -> str | None:
+def _words(operator: Operator) -> str | None:
     """Return the number that stands for each text of the argument that chooses a reduction, as the text of a dict."""
-    argument = next((each for each in operator.schema.arguments if base_name(each.type) == "str"), None)
-    if argument is None:
+    if not operator.body.words:
         return None
-    words = [f"{word!r}: {place}" for place, word in enumerate(body.words)]
+    argument = next(each for each in operator.schema.arguments if base_name(each.type) == "str")
+    words = [f"{word!r}: {place}" for place, word in enumerate(operator.body.words)]
     return f"{{{', '.join([*words, 'None: _NONE'] if argument.is_optional else words)}}}"
 
 
 def _body(operator: Operator) -> Body | None:
-    body, names = operator.body, tuple(argument.name for argument in operator.schema.arguments)
+    names = tuple(argument.name for argument in operator.schema.arguments)
+    body = operator.body
     if isinstance(body, Composite):
         text = composite_body(body)
-    elif isinstance(body, Factory) and (body.let or body.fill or body.dtype or not body.shape.isidentifier()):
+    elif isinstance(body, Factory) and (body.let or body.fill or body.default_dtype or not body.shape.isidentifier()):
         names, text = (*names, "_produce"), "\n".join(_factory(operator, body))
     else:
         return None

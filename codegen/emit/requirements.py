@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from ..dtypes import BOOL
-from ..expr import Name, names
+from ..expr import names
 from ..expr.kernel_text import emit_expression, variable
 from ..model.computation import requirement_dtypes
-from ..model.loop import Loop
-from ..model.operator import ERROR_KINDS, Elementwise, Expression, Operator, Requirement
-from ..schema import Argument
+from ..model.operator import ERROR_KINDS, Expression, Family, Operator, Requirement
 from .descriptors import dtype_bits
 
 V = TypeVar("V")
-_Requirement = Requirement[Expression, Argument | Name]
 
 
 @dataclass(frozen=True)
@@ -33,25 +30,26 @@ class Check:
     """Arguments of printf."""
 
 
-def checks(operator: Operator, body: Elementwise | Loop) -> tuple[Check, ...]:
+def checks(operator: Operator) -> tuple[Check, ...]:
     """Return the checks of a body's requirements in C."""
-    return tuple(_check(operator, cast("_Requirement", requirement)) for requirement in body.require)
+    return tuple(_check(operator, requirement) for requirement in operator.body.conditions)
 
 
-def used_parameters(operator: Operator, body: Elementwise | Loop) -> tuple[tuple[int, str], ...]:
+def used_parameters(operator: Operator) -> tuple[tuple[int, str], ...]:
     """Index and C variable of each parameter that a condition or a message mentions, and of sizes behind them."""
-    used = {name for each in body.require for name in names(each.check.tree)}
-    used |= {part.name for each in body.require for part in each.message if not isinstance(part, str)}
+    conditions = operator.body.conditions
+    used = {name for each in conditions for name in names(each.check.tree)}
+    used |= {part.name for each in conditions for part in each.message if not isinstance(part, str)}
     params = [each.name for each in operator.params]
     found = dict(zip(params, range(len(params)), strict=True))
-    for index, name in enumerate(body.names if isinstance(body, Loop) else ()):
+    for index, name in enumerate(operator.body.named_sizes):
         found.setdefault(name, len(params) + index)
     return tuple((index, variable(name)) for name, index in found.items() if name in used)
 
 
-def _check(operator: Operator, requirement: _Requirement) -> Check:
+def _check(operator: Operator, requirement: Requirement[Expression, Any]) -> Check:
     emitted = emit_expression(requirement.check.tree, requirement_dtypes(operator), BOOL)
-    digits = "%.15g" if isinstance(operator.body, Loop) else "%g"  # sizes are whole
+    digits = "%.15g" if operator.family is Family.LOOP else "%g"  # sizes are whole
     message = ", ".join(format_arguments(requirement, lambda part: (digits, variable(part.name))))
     broken = f"!({emitted.value})"
     if requirement.dtypes is not None:

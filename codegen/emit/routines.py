@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.compute import FURTHEST_BOUND, FURTHEST_INDEX, MAX_UNIFORMS, MAX_VARIABLES
+from ..model.family import FAMILIES
 from ..model.operator import MAX_INPUTS, MAX_OUTPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, Family
 from ..model.routines import CORE, DISTRIBUTIONS, EXTERN, INDEXINGS, LAPACK
 from .text import render
@@ -14,7 +15,7 @@ def emit() -> str:
         "routines.h.j2",
         "codegen/model/routines.py",
         "ow_routines.h",
-        families=[family for family in Family if family is not Family.COMPOSITE],
+        families=[each for each in FAMILIES.values() if each is not Family.COMPOSITE],
         extern=EXTERN,
         core=CORE,
         indexings=tuple(INDEXINGS),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..dtypes import DTYPES
 from ..model import variants
-from ..model.operator import Family, Operator, Reduce
+from ..model.operator import Family, Operator
 from ..model.signatures import signature
 from ..read.exports import Exports
 from . import dtypes
@@ -138,7 +138,7 @@ def methods(operator: Operator) -> list[Stub]:
 
 
 def _result(operator: Operator) -> str:
-    if (isinstance(operator.body, Reduce) and operator.body.pairwise) or "unpack" in operator.tags:
+    if operator.body.pairwise or "unpack" in operator.tags:
         return "Any"  # one tensor or several, depending on the arguments
     if operator.result_names:
         return f"_{operator.name}_results"

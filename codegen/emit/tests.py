@@ -7,8 +7,10 @@ operator that they need; all follow from its entry.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable as AnyCallable
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..cache import NONE as NO_CACHE
 from ..cache import Cache
@@ -18,23 +20,9 @@ from ..expr.kernel_text import emit_expression, is_inexact
 from ..expr.lower import Env
 from ..expr.typed import Op, postorder
 from ..model import variants
-from ..model.computation import default_numbers, of_element, turns_complex, typed
-from ..model.folding import Folding
-from ..model.operator import (
-    Composite,
-    Elementwise,
-    End,
-    Expression,
-    Extern,
-    Factory,
-    Family,
-    Operator,
-    Reduce,
-    Requirement,
-    Rows,
-    Scan,
-    View,
-)
+from ..model.accumulation import Accumulation
+from ..model.computation import default_numbers, turns_complex, typed
+from ..model.operator import Elementwise, End, Expression, Extern, Family, Operator, Requirement, View
 from ..model.reference import reference
 from ..model.signatures import accepted_types
 from ..read.drawing import DRAW, GENERATOR
@@ -42,6 +30,8 @@ from ..schema import Argument, base_name
 from .guards import AUTO
 from .text import render
 
+Facts = Iterator[tuple[str, object]]
+"""Fields of a Spec, with their values."""
 _SUITES = {
     Family.ELEMENTWISE: "elementwise.ElementwiseTests",
     Family.REDUCE: "accumulate.ReduceTests",
@@ -63,10 +53,8 @@ _RANDOM = "random_bodies.RandomTests"
 
 def _family(operator: Operator) -> Family:
     """The family of the body that the entry has."""
-    loops = operator.body.loops if isinstance(operator.body, Composite) else None
-    if isinstance(loops, (Rows, Folding)):
-        return Family.ROWS if isinstance(loops, Rows) else Family.FOLD
-    return operator.family if loops is None else Family.COMPUTE
+    loops = operator.body.loops
+    return operator.family if loops is None else loops.family
 
 
 def _suite(operator: Operator) -> str:
@@ -79,8 +67,8 @@ def _suite(operator: Operator) -> str:
 def _is_random(operator: Operator) -> bool:
     """Return True if the operator draws numbers for elements, takes one tensor or several, and other arguments may be
     left out."""
-    arguments, body = operator.schema.arguments, operator.body
-    drawn = isinstance(body, Composite) and f"= {DRAW}(" in body.source.value
+    arguments, python = operator.schema.arguments, operator.body.python
+    drawn = python is not None and f"= {DRAW}(" in python.value
     return drawn and arguments[0].is_tensor and all(each.is_tensor or each.default is not None for each in arguments)
 
 
@@ -127,10 +115,8 @@ def has_suite(operator: Operator, outside: bool = False) -> bool:
         return True
     if "complex_result" in operator.tags or turns_complex(operator):
         return False
-    body = operator.body
-    filled = isinstance(operator.body, Factory) and operator.body.fill is not None
-    drawn = filled or operator.schema.argument(GENERATOR) is not None
-    if isinstance(body, Factory) and operator.schema.argument("device") is None:
+    drawn = operator.body.fill is not None or operator.schema.argument(GENERATOR) is not None
+    if operator.family is Family.FACTORY and operator.schema.argument("device") is None:
         return False  # the suite tries all placements
     if operator.family not in _SUITES or drawn:
         return False
@@ -189,7 +175,7 @@ def _is_default(field: str, value: object) -> bool:
     return value == _DEFAULTS[field] if field in _DEFAULTS else not value
 
 
-def facts(callable: Callable) -> Iterator[tuple[str, object]]:
+def facts(callable: Callable) -> Facts:
     """Facts of an operator by the fields of tests/harness/spec.py."""
     operator, public = callable.operator, callable.public
     body = operator.body
@@ -202,7 +188,8 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "chosen", dict(callable.chosen)
     yield "module", _INTERNAL if public.internal else public.module
     yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)
-    free = [name for name in operator.inputs if isinstance(body, Elementwise) and name.name not in body.fixed]
+    in_language = operator.family.in_language
+    free = [each for each in operator.inputs if in_language and each.name not in body.fixed]
     yield "numbers", tuple(_python_name(each.name) for each in free if len(accepted_types(operator, each)) > 1)
     # The suites compare value by value; errors of complex numbers are those of a pair, and have tests of their own.
     apart = operator.family not in (Family.VIEW, Family.FACTORY)
@@ -210,11 +197,10 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "complex_dtypes", tuple(dtype.name for dtype in dtypes if apart and dtype.is_complex)
     yield "promotion", operator.promotion.value
     numbers = default_numbers(operator)
-    ends = body.absent if isinstance(body, Elementwise) else {}
     yield (
         "params",
         {
-            p.name: end.value if isinstance(end := ends.get(p.name), End) else numbers.get(p.name)
+            p.name: end.value if isinstance(end := body.absent.get(p.name), End) else numbers.get(p.name)
             for p in operator.params
         },
     )
@@ -245,42 +231,58 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "opmath_number", "opmath_number" in operator.tags
     yield "fitting_numbers", "fitting_numbers" in operator.tags
     yield "in_range", tuple(map(_python_name, operator.in_range))
-    if isinstance(body, Elementwise):
-        yield "expressions", () if _follows_body(operator) else _expressions(body)
-        yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
-        yield "requirements", tuple(map(_requirement, body.require))
-        yield "natural", tuple(_python_name(name) for name in body.natural)
-        yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
-        yield "fallible", any(emit_expression(*each).uses_err for each in _kernels(operator, body))
-    if isinstance(body, Reduce):
-        yield "refuses_empty", body.refuses_empty
-    if isinstance(body, (Reduce, Scan)):
-        steps = (_functions(case.tree, env, of) for case, env, of in typed(operator) if case is body.combine)
-        yield "multiplies", any(functions & {"mul", "exp"} for functions in map(frozenset, steps))
-    if isinstance(body, View):
-        yield "conditional", bool(body.require)
-        yield "copies", body.copies
-    if isinstance(body, Extern):
-        yield "signature", body.signature
+    yield from _OF_FAMILIES[operator.family](operator, body) if operator.family in _OF_FAMILIES else ()
     if _follows_body(operator):
         yield "entry", (operator.file, operator.name)
-        yield "automatic", body.automatic if isinstance(body, Composite) else tuple(_differentiated(operator))
+        yield "automatic", body.automatic or tuple(_differentiated(operator))
+
+
+def _of_elementwise(operator: Operator, body: Elementwise) -> Facts:
+    yield "expressions", () if _follows_body(operator) else _expressions(body)
+    yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
+    yield "requirements", tuple(map(_requirement, body.conditions))
+    yield "natural", tuple(_python_name(name) for name in body.natural)
+    yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
+    yield "fallible", any(emit_expression(*each).uses_err for each in _kernels(operator))
+
+
+def _of_accumulation(operator: Operator, body: Accumulation) -> Facts:
+    yield "refuses_empty", body.refuses_empty
+    steps = (_functions(case.tree, env, of) for case, env, of in typed(operator) if case is body.combine)
+    yield "multiplies", any(functions & {"mul", "exp"} for functions in map(frozenset, steps))
+
+
+def _of_view(operator: Operator, body: View) -> Facts:
+    yield "conditional", bool(body.require)
+    yield "copies", body.copies
+
+
+def _of_extern(operator: Operator, body: Extern) -> Facts:
+    yield "signature", body.signature
+
+
+_OF_FAMILIES: Mapping[Family, AnyCallable[[Operator, Any], Facts]] = {
+    Family.ELEMENTWISE: _of_elementwise,
+    Family.REDUCE: _of_accumulation,
+    Family.SCAN: _of_accumulation,
+    Family.VIEW: _of_view,
+    Family.EXTERN: _of_extern,
+}
+"""The facts that the suite of a family needs besides."""
 
 
 def _differentiated(operator: Operator) -> Iterator[str]:
     """The arguments by which there are derivatives of the body."""
     for name, each in operator.derivatives.items():
-        is_formula = isinstance(operator.body, Elementwise) and each.text != "none" and not each.differs
+        is_formula = operator.family.in_language and each.text != "none" and not each.differs
         if is_formula or each.source.value.strip() == AUTO:
             yield name
 
 
 def _accepted(operator: Operator) -> Iterator[DType]:
     """The dtypes for which the operator has an expression, but for those that are only stored."""
-    body = operator.body
     for dtype in ordered(operator.dtypes & DTYPE_CLASSES["any"]):
-        computation = operator.promotion.resolve(dtype)[0].opmath
-        if not isinstance(body, Elementwise) or body.expression(computation) is not None:
+        if operator.body.computes(operator.promotion.resolve(dtype)[0].opmath):
             yield dtype
 
 
@@ -302,9 +304,8 @@ def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:
 
 def _inexact(operator: Operator) -> Iterator[DType]:
     """Dtypes of computation in which the last bits of a result may differ from those of the reference."""
-    body = operator.body
-    if isinstance(body, Elementwise):
-        for tree, env, result in _kernels(operator, body):
+    if operator.family.in_language:
+        for tree, env, result in _kernels(operator):
             if is_inexact(emit_expression(tree, env, result)):
                 yield next(dtype for dtype in operator.compute_dtypes if dtype in env.values())
     elif operator.family in (Family.REDUCE, Family.SCAN):
@@ -313,9 +314,9 @@ def _inexact(operator: Operator) -> Iterator[DType]:
                 yield from (each for each in ordered(operator.dtypes) if each.opmath is dtype)
 
 
-def _kernels(operator: Operator, body: Elementwise) -> Iterator[tuple[Expr, Env, DType]]:
+def _kernels(operator: Operator) -> Iterator[tuple[Expr, Env, DType]]:
     for dtype in operator.compute_dtypes:
-        for expression, env, result in of_element(operator, body, dtype):
+        for expression, env, result in operator.body.typed(operator, dtype):
             yield expression.tree, env, result
 
 

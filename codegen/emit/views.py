@@ -1,4 +1,4 @@
-"""C of view operators: a function that computes shape, strides and offset. Others have a descriptor only."""
+"""C of view operators: a function that computes shape, strides and offset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ..expr.kernel_text import variable
 from ..model.operator import Operator, Requirement, View
 from ..read.bodies.view import local_name
 from .requirements import error_kind, format_arguments
-from .text import render
 
 
 @dataclass(frozen=True)
@@ -26,14 +25,8 @@ class Function:
     offset: str
 
 
-def emit(operator: Operator, output: str, context: dict[str, object]) -> str:
-    """Return the C file of a view."""
-    body = operator.body
-    function = _function(operator, body) if isinstance(body, View) else None
-    return render("view.c.j2", operator.file, output, v=function, **context)
-
-
-def _function(operator: Operator, body: View) -> Function:
+def function(operator: Operator, body: View) -> Function:
+    """Return the function that computes the geometry of a view."""
     return Function(
         function=f"{operator.name}_geometry",
         line=body.line,

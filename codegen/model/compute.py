@@ -11,7 +11,7 @@ from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..dtypes import BOOL, FLOAT64, INT64, INT_LIST, DType
+from ..dtypes import BOOL, DTYPE_CLASSES, FLOAT64, INT64, INT_LIST, DType
 from ..errors import Span
 from ..expr import Apply, Expr, Literal, Name, applications, names
 from ..expr.affine import ONE, ZERO, Index, index
@@ -24,10 +24,15 @@ from ..expr.lower import Env, lower_integers, type_of
 from ..expr.tables import Table
 from ..expr.typed import Arg, Const, Op, replaced
 from ..expr.typed import names as typed_names
+from . import index_rule
+from .body import Body
+from .computation import computed_dtype, own_computed_dtype
+from .family import Family
 from .parts import End, Expression, Requirement
 from .places import Places
 
 if TYPE_CHECKING:
+    from .operator import Declaration, Derivative, Operator
     from .rounds import Rounds
 
 
@@ -99,8 +104,10 @@ class Result(Expression):
 
 
 @dataclass(frozen=True)
-class Compute:
+class Compute(Body):
     """A body that is an expression over indices."""
+
+    family = Family.COMPUTE
 
     variables: tuple[tuple[str, Size], ...]
     """The index variables of the results in the order of their dimensions."""
@@ -171,20 +178,60 @@ class Compute:
         """The body of what the loop uses; one without a loop as it is."""
         return self if self.rounds is None else replace(self, results=self.rounds.terms, rounds=None)
 
-    @property
-    def fixed(self) -> Mapping[str, DType]:
+    @cached_property
+    def fixed(self) -> Mapping[str, DType]:  # type: ignore[override]
         """The dtypes of tensors that take no part in promotion."""
         return {**dict.fromkeys(self.integers, INT64), **self.given}
 
     @cached_property
     def discrete(self) -> frozenset[str]:
-        """Tensors that have no gradient."""
         return frozenset(name for name, dtype in self.fixed.items() if not (dtype.is_floating or dtype.is_complex))
 
     @property
     def promotes(self) -> bool:
         """True if a tensor takes part in the dtype of computation."""
         return not self.tensors.keys() - self.tables.keys() - self.own <= self.fixed.keys()
+
+    @property
+    def told(self) -> Mapping[str, DType]:
+        return self.given
+
+    def typed(self, operator: Operator, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
+        env = self.env({each.name: dtype for each in operator.params}, dtype)
+        for place, each in enumerate(self.results):
+            yield each, env, computed_dtype(operator, self, place, dtype)
+        source = self.results[0].source
+        for read in self.reads.values():
+            for tree in read.indices:
+                yield Expression(tree, source), env, INT64
+        for fold in self.folds.values():
+            yield Expression(fold.value, source), env, self.value_dtype(fold, env)
+            if fold.condition is not None:
+                yield Expression(fold.condition, source), env, BOOL
+            for bound in (bound for bounds in fold.ranges for bound in (bounds.first, bounds.stop)):
+                yield Expression(bound, source), env, INT64
+
+    def dtypes(
+        self,
+        declaration: Declaration,
+        derivatives: Mapping[str, Derivative],
+        complex_derivatives: Mapping[str, Derivative],
+    ) -> frozenset[DType]:
+        """All real ones; where no tensor promotes, those of numbers alone, if there are such."""
+        return DTYPE_CLASSES["floating" if self.given and not self.promotes and not self.places else "all"]
+
+    def rule(self, operator: Operator) -> str | None:
+        return index_rule.rule(operator, self)
+
+    @property
+    def reason(self) -> str | None:
+        return "its indices are those of all dimensions together"
+
+    def dtype_text(self, operator: Operator) -> str | None:
+        if self.places or len(operator.schema.returns) > 1:
+            return None
+        own = own_computed_dtype(operator, self, 0)
+        return str(own or "the default dtype") if own is not None or (self.given and not self.promotes) else None
 
     @cached_property
     def names(self) -> tuple[str, ...]:

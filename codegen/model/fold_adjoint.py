@@ -14,25 +14,25 @@ from types import MappingProxyType
 
 from ..dtypes import BOOL, DType
 from ..expr import Expr, Literal, Name, apply, derive, names, simplify, substitute
+from .accumulation import Accumulation
 from .folding import OTHER, Folding
-from .operator import Reduce, Scan
 from .parts import End, Expression
 
 COUNT = "count_"
 """The parameter for the length of a line, where the results of a reduction use that."""
 
 
-def of_one_value(body: Reduce | Scan) -> Folding:
+def of_one_value(body: Accumulation) -> Folding:
     """A reduction or a scan of one value as one with a state."""
     if isinstance(body.identity, Expression):
         identity = body.identity
     else:
         identity = Expression(Literal(-math.inf if body.identity is End.LOWEST else math.inf), body.combine.source)
-    is_scan = isinstance(body, Scan)
+    is_scan = body.is_scan
     combine = body.combine if is_scan else _with_other(body.combine)
     element = Expression(Name("self"), body.combine.source)
     value = combine if is_scan else Expression(Name("acc"), body.combine.source)
-    if isinstance(body, Reduce):
+    if not is_scan:
         element, value = body.map or element, body.finalize or value
     return Folding(
         is_scan=is_scan,

@@ -16,7 +16,7 @@ one.
 from __future__ import annotations
 
 from ..schema import Argument, base_name
-from .operator import Family, Indexing, Operator
+from .operator import Family, Operator
 
 _INTEGERS = (Family.COMPUTE, Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM, Family.CORE)
 
@@ -44,7 +44,7 @@ def _letter(operator: Operator, argument: Argument) -> str:
         return "n"
     if operator.family in (Family.REDUCE, Family.ROWS, Family.SCAN, Family.FOLD):
         return {"dim": "d", "keepdim": "k"}.get(argument.name, "-")
-    if base == "str" and isinstance(operator.body, Indexing):
+    if base == "str" and operator.family is Family.INDEXING:
         return "w"
     if base == "Generator" and operator.family is Family.RANDOM:
         return "g"

@@ -10,11 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from ..dtypes import INT64, DType
 from ..expr import names
 from .folding import Folding
-from .operator import Extent, Let, Rows, needed
 from .parts import Expression
+from .rows import Extent, Let, Rows, needed
+
+if TYPE_CHECKING:
+    from .operator import Declaration
 
 RANK = "rank"
 """The position of an element in the order, from 0 on;"""
@@ -72,6 +77,10 @@ class OrderedFolding(Folding):
     """The elements at positions that its expressions read."""
     key: Expression | None = None
     """The key, as in `Rows`."""
+
+    def _around(self, operator: Declaration, dtype: DType) -> dict[str, DType]:
+        own = {RANK: INT64, PLACE: INT64, **{step.name: dtype for step in self.steps}}
+        return own | super()._around(operator, dtype)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -14,12 +14,22 @@ from ..source import Scalar
 T = TypeVar("T")
 V = TypeVar("V")
 
+OTHER = "other_"
+"""The prefix of the variables of a second state, which a reduction combines with the first."""
+
 
 class End(Enum):
     """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""
 
     LOWEST = "lowest"
     HIGHEST = "highest"
+
+
+class Found(Enum):
+    """The result of a reduction or a scan: the combination of elements, or the position of an element."""
+
+    VALUE = "value"
+    POSITION = "position"
 
 
 ERROR_KINDS: Mapping[str, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..schema import Argument, ListType, Type, base_name
 from ..schema.types import BaseType, without_optional
-from .operator import Family, Indexing, Operator, Reduce
+from .operator import Family, Operator
 from .variants import (
     has_inplace_argument,
     has_out,
@@ -40,8 +40,7 @@ def signature(operator: Operator, first: str, *, with_out: bool = True) -> str:
     if first == "self":
         declared.sort(key=lambda parameter: parameter.argument.name != "self")
     separate, tensors = varargs(operator), separate_tensors(operator)
-    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
-    renamed = {argument: name for argument, name in instead.items() if argument != name}
+    renamed = {argument: name for argument, name in operator.body.numbers.items() if argument != name}
     parts: list[str] = []
     star = False
     for parameter in declared:
@@ -80,7 +79,7 @@ def signature(operator: Operator, first: str, *, with_out: bool = True) -> str:
             added.append(("names", "Sequence[str | None] | None", "None"))
     if {"dim", "keepdim"} <= {parameter.name for parameter in declared}:
         added += _NUMPY
-    if isinstance(operator.body, Reduce) and operator.body.pairwise:
+    if operator.body.pairwise:
         added.append(("other", "Tensor | None", "None"))
     if added and not star:
         parts.append("*")
@@ -103,8 +102,8 @@ def accepted_types(operator: Operator, argument: Argument) -> tuple[Type, ...]:
 def _may_be_number(operator: Operator, argument: Argument) -> bool:
     """True for a tensor in whose place the schema has a number: the last operand of an overload `Tensor`, beside which
     torch has an overload `Scalar`. Probabilities may be numbers too."""
-    if isinstance(operator.body, Indexing):
-        return argument.name in operator.body.numbers
+    if argument.name in operator.body.numbers:
+        return True
     if operator.family is Family.ELEMENTWISE:
         is_last = len(operator.inputs) > 1 and argument == operator.inputs[-1]
         return is_last and operator.schema.name.overload.startswith("Tensor")

@@ -26,33 +26,6 @@ _FIXED: Mapping[Family, _Fixed] = {
     Family.REDUCE: _Fixed(("self", "dim", "keepdim"), ("dtype",), "Tensor self, int[1]? dim=None, bool keepdim=False"),
     Family.SCAN: _Fixed(("self", "dim"), ("dtype",), "Tensor self, int dim, *, ScalarType? dtype=None"),
 }
-# Families whose operators may have several results.
-_SEVERAL = (
-    Family.ELEMENTWISE,
-    Family.REDUCE,
-    Family.SCAN,
-    Family.ROWS,
-    Family.COMPUTE,
-    Family.FOLD,
-    Family.LOOP,
-    Family.LAPACK,
-    Family.CORE,
-    Family.COMPOSITE,
-)
-_KINDS: Mapping[Family, str] = {
-    Family.ELEMENTWISE: "Tensor, Scalar, float, int, bool and str",
-    Family.EXTERN: "Tensor and Scalar",
-    Family.INDEXING: "Tensor, Scalar, int, bool and str",
-    Family.VIEW: "int, bool and int[]",
-    Family.FACTORY: "Scalar, int and int[]",
-    Family.RANDOM: "Tensor, float, int and Generator",
-    Family.COMPUTE: "Tensor, Scalar, float, int, bool and int[]",
-    Family.FOLD: "Tensor, Scalar, float, int and bool",
-    Family.ROWS: "Tensor, Scalar, float, int, bool and ScalarType",
-    Family.LOOP: "Tensor, Scalar, float, int and bool",
-    Family.LAPACK: "Tensor, float, int and bool",
-    Family.CORE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
-}
 _WITHOUT_LISTS = (Family.ELEMENTWISE, Family.ROWS, Family.FOLD, Family.LOOP)
 _WITH_LISTS = "expressions over indices take lists: compute: {'value[...]': 'self[...] * n[0]'}"
 _WITH_RESULTS = (Family.ELEMENTWISE, Family.FOLD, Family.ROWS, Family.LOOP)
@@ -106,7 +79,7 @@ def _check_names(entry: Entry) -> None:
 
 def _check_groups(entry: Entry) -> None:
     for argument in {each.group: each for each in entry.schema.arguments if each.group}.values():
-        message = f"'{argument.group}' has no meaning for {entry.family.body}"
+        message = f"'{argument.group}' has no meaning for {entry.family.title}"
         entry.report(entry.argument_span(argument), message, "only for factory and composite, which make new tensors")
 
 
@@ -126,7 +99,7 @@ def _check_result(entry: Entry) -> None:
             entry.report(entry.name_span, message, "name_(Tensor(a!) self, ...) -> Tensor(a!)")
         return
     listed = entry.family is Family.COMPOSITE and len(returns) == 1 and returns[0].is_tensor_list
-    several = entry.family in _SEVERAL and returns and all(each.is_tensor and each.alias is None for each in returns)
+    several = entry.family.several and returns and all(each.is_tensor and each.alias is None for each in returns)
     if entry.family is Family.COMPOSITE and len(returns) > 1 and (not several or any(each.name for each in returns)):
         _check_named(entry)
         return
@@ -181,7 +154,7 @@ def _check_kinds(entry: Entry) -> None:
     first_other = 1 if entry.family is Family.VIEW else 0
     for argument in entry.schema.arguments[first_other:]:
         if argument.group is None and not _suits(entry.family, argument):
-            message = f"{entry.family.body} takes {_KINDS[entry.family]} arguments, not {argument.type}"
+            message = f"{entry.family.title} takes {entry.family.kinds} arguments, not {argument.type}"
             listed = _spelled(argument) == "int[]" and entry.family in _WITHOUT_LISTS
             entry.report(entry.argument_span(argument), message, _WITH_LISTS if listed else None)
 
@@ -217,7 +190,7 @@ def _suits(family: Family, argument: Argument) -> bool:
 
 
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
-    body = entry.family.body
+    body = entry.family.title
     for argument in entry.schema.arguments:
         if argument.group:
             continue
@@ -239,8 +212,8 @@ def _check_numbers(entry: Entry) -> None:
     if entry.family is Family.FACTORY:
         if entry.schema.argument("dtype") is None:
             entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
-    elif entry.family in _KINDS and entry.family not in (Family.VIEW, Family.CORE) and not entry.tensors:
-        entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
+    elif entry.family.kinds and entry.family not in (Family.VIEW, Family.CORE) and not entry.tensors:
+        entry.report(entry.name_span, f"{entry.family.title} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
     if entry.family in (Family.FOLD, Family.ROWS):
@@ -272,7 +245,7 @@ def _check_dimension(entry: Entry) -> None:
         if argument is None and name == "keepdim" and entry.family is Family.ROWS:
             continue
         if argument is None:
-            entry.report(entry.name_span, f"{entry.family.body} needs argument '{name}'", example)
+            entry.report(entry.name_span, f"{entry.family.title} needs argument '{name}'", example)
         elif base_name(argument.type) != kind or (argument.is_list and "scan" in entry.node):
             entry.report(entry.argument_span(argument), f"argument '{name}' has type {kind}", example)
 

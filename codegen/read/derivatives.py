@@ -10,19 +10,11 @@ from types import MappingProxyType
 from ..dtypes import DType
 from ..errors import suggest
 from ..expr import Expr, Literal, Name, apply, derive, parse, simplify
-from ..model.compute import Compute
-from ..model.folding import Folding
-from ..model.loop import Loop
 from ..model.operator import (
     Body,
     Derivative,
-    Elementwise,
     Family,
     Found,
-    Reduce,
-    Rows,
-    Scan,
-    floating_expressions,
     grad_name,
     labels_of,
 )
@@ -65,7 +57,8 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
                 scalar = entry.text(kinds, DIFFERS if differs else "real")
             else:
                 scalar = entry.text(node, name)
-            if isinstance(body, Compute) and name in body.discrete and scalar is not None and scalar.value != "none":
+            is_read = entry.family is Family.COMPUTE and body is not None and name in body.discrete
+            if body is not None and is_read and scalar is not None and scalar.value != "none":
                 message = f"'{name}' is read as {body.fixed[name]}: there is no derivative by it"
                 entry.report(scalar.span, message, "leave it out")
                 derivatives[name] = Derivative("none", scalar)
@@ -83,8 +76,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
             # Fixed inputs are masks and the like, which have no derivatives.
-            discrete = body.fixed if isinstance(body, (Elementwise, Folding, Rows, Loop)) else ()
-            fixed = body.discrete if isinstance(body, Compute) else tuple(discrete)
+            fixed = () if body is None else body.discrete
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
@@ -148,7 +140,7 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     if text == "none":
         return Derivative(text, scalar)
     if text == "auto":
-        accumulates = isinstance(body, (Reduce, Scan)) and body.results == (Found.VALUE,)
+        accumulates = body is not None and body.found == (Found.VALUE,)
         if entry.family in (Family.COMPUTE, Family.FOLD, Family.ROWS) or accumulates:
             return Derivative(text, scalar)  # adjoints.py, fold_adjoints.py and rows_adjoints.py replace it
         if entry.family is not Family.ELEMENTWISE:
@@ -166,11 +158,10 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
 
 def _automatic(entry: Entry, body: Body | None, name: str) -> Expr | None:
     """The sum over the results of `grad` times the symbolic derivative of the floating expression."""
-    expressions = floating_expressions(body)
-    if not isinstance(body, Elementwise) or not expressions or body.iterate is not None:
+    if body is None or not body.floating or body.iterates:
         return None  # loop_adjoints.py differentiates loops
     total: Expr | None = None
-    for label, own, expression in zip(labels_of(entry.schema), body.own, expressions, strict=True):
+    for label, (own, expression) in zip(labels_of(entry.schema), body.floating, strict=True):
         tree = entry.located(expression.source, partial(_derived, expression.tree, name))
         if tree is None:
             return None

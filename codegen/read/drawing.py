@@ -16,8 +16,7 @@ from ..expr import Expr, ExpressionError, Name, Span
 from ..expr.parse import Family as Expressions
 from ..expr.parse import OwnFunction
 from ..expr.source import Source
-from ..model.folding import Folding
-from ..model.operator import Composite, Derivative, Drawn, Elementwise, Family, Operator
+from ..model.operator import Composite, Derivative, Drawn, Family, Operator
 from ..schema import Argument, BaseType, FunctionSchema
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
@@ -108,7 +107,6 @@ def follow(operator: Operator) -> Iterable[Operator] | None:
     if drawn is None:
         return None
     made = _given(operator, {tensor for _, tensor in drawn.tensors})
-    assert isinstance(made.body, (Elementwise, Folding))
     random = [tensor for _, tensor in drawn.tensors]
     tensors = [each.name for each in operator.inputs if each.name not in random]
     numbers = [each for each in tensors if each not in made.body.fixed]

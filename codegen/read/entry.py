@@ -17,10 +17,9 @@ from ..dtypes import DType, Promotion
 from ..errors import Diagnostics, Span
 from ..expr.parse import ELEMENTS
 from ..expr.parse import Family as Expressions
-from ..model import inference
-from ..model.operator import AUTOCAST, Declaration, Family, Indexing, Operator
+from ..model.family import FAMILIES
+from ..model.operator import AUTOCAST, Declaration, Family, Operator
 from ..model.python_operators import PYTHON_OPERATORS
-from ..model.routines import INDEXINGS
 from ..model.rules import facts
 from ..model.signatures import signature
 from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
@@ -31,14 +30,26 @@ from . import accepts, arguments, bodies, derivatives, like, overloads, rules, s
 from . import drawing as drawings
 from .bodies import folding
 from .bodies.composite import PYTHON
-from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
+from .fields import ROUTINE, Entry, Fields, lacks
 
-BODY_KEYS = (*(family.value for family in Family if family not in (*ROUTINES, Family.FOLD)), ROUTINE)
-KEYS = (
-    "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "autocast", "cost", "derivatives", "dtype_error",
+_KEYS = (
+    "accepts", "aliases", "autocast", "cost", "derivatives", "dtype_error",
     "dtypes", "in_range", "names", "none_means", "operator", "out", "overloads", "promotion", "python_module",
     "reference", "require", "rule", "tags", "unused", "variants",
 )  # fmt: skip
+
+
+def body_keys() -> tuple[str, ...]:
+    """Return the keys of bodies; a fold is spelled as a reduction or a scan."""
+    own = (each for each in FAMILIES.values() if each.routine_keys is None and each is not Family.FOLD)
+    return (*(each.key for each in own), ROUTINE)
+
+
+def keys() -> tuple[str, ...]:
+    """Return all keys of an entry."""
+    return ("func", "doc", like.KEY, *body_keys(), *_KEYS)
+
+
 # Keys that have a meaning for some families only.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "accepts": (Family.ELEMENTWISE, Family.CORE, Family.COMPOSITE),
@@ -81,7 +92,7 @@ def read(
 
 
 def _read(fields: Fields, source: _Source) -> Declaration | None:
-    fields.known_keys(fields.node, KEYS)
+    fields.known_keys(fields.node, keys())
     family = _family(fields)
     func, schema = _schema(fields, family)
     doc, cost = _doc(fields), _cost(fields)
@@ -125,19 +136,19 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         property_name=None if named is None else named.value,
         assignable=_property_has(entry, ASSIGNABLE),
         tags=(*given, "refuses_factors") if "factors" in errors else given,
-        updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
+        updates_self=body is not None and body.updates_self,
         places=_name_spans(entry, (*aliases, *([] if named is None else [named])), operator),
     )
     if body is None or not sound:
         return declaration
     of_complex = derivatives.read_complex(entry)
-    dtypes = _declared(entry, "dtypes", declared_dtypes, inference.dtypes(declaration, body, formulas, of_complex))
+    dtypes = _declared(entry, "dtypes", declared_dtypes, body.dtypes(declaration, formulas, of_complex))
     read_operator = Operator(
         **{each.name: getattr(declaration, each.name) for each in dataclasses.fields(declaration)},
         doc=doc,
         body=body,
         dtypes=dtypes,
-        promotion=_declared(entry, "promotion", promotion, inference.promotion(declaration, body, dtypes)),
+        promotion=_declared(entry, "promotion", promotion, body.promotion(declaration, dtypes)),
         refusal=_named(entry, errors.get("factors", errors.get("real"))),
         complex_refusal=_named(entry, errors.get("complex")),
         reference=None if reference is None else reference.value.strip(),
@@ -145,7 +156,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         derivatives=formulas,
         complex_derivatives=of_complex,
         error_scale=None if error_scale is None else error_scale.value.strip(),
-        cost=_declared(entry, "cost", cost, inference.cost(body)),
+        cost=_declared(entry, "cost", cost, body.cost),
         unused=frozenset(word.value for word in fields.words("unused")),
         **vars(overloads.read(entry)),
         accepts=accepted,
@@ -168,7 +179,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
 
 
 def _schema(fields: Fields, family: Family | None) -> tuple[Scalar | None, FunctionSchema | None]:
-    if lacks(fields.node, ("func",), KEYS):
+    if lacks(fields.node, ("func",), keys()):
         fields.report(fields.node.span, "an entry needs 'func'", "func: name(Tensor self, ...) -> Tensor")
     func = fields.text(fields.node, "func")
     if func is None:
@@ -190,7 +201,7 @@ def _schema(fields: Fields, family: Family | None) -> tuple[Scalar | None, Funct
 
 
 def _doc(fields: Fields) -> str:
-    if lacks(fields.node, ("doc",), KEYS):
+    if lacks(fields.node, ("doc",), keys()):
         fields.report(fields.node.span, "an entry needs 'doc'", "one sentence on what the operator computes")
     scalar = fields.text(fields.node, "doc")
     if scalar is None:
@@ -216,9 +227,10 @@ def _in_range(entry: Entry) -> tuple[str, ...]:
 
 
 def _family(fields: Fields) -> Family | None:
-    bodies = [key for key in fields.node.keys if key.value in BODY_KEYS]
-    if lacks(fields.node, BODY_KEYS, KEYS):
-        fields.report(fields.node.span, "an entry needs a body", f"one of {', '.join(BODY_KEYS)}")
+    known = body_keys()
+    bodies = [key for key in fields.node.keys if key.value in known]
+    if lacks(fields.node, known, keys()):
+        fields.report(fields.node.span, "an entry needs a body", f"one of {', '.join(known)}")
     for extra in bodies[1:]:
         message = f"a second body '{extra.value}'; the first is '{bodies[0].value}'"
         fields.report(extra.span, message, "keep one of them")
@@ -226,7 +238,7 @@ def _family(fields: Fields) -> Family | None:
         return _routine(fields)
     if bodies and folding.is_folding(fields, bodies[0].value):
         return Family.FOLD
-    return Family(bodies[0].value) if bodies else None
+    return FAMILIES[bodies[0].value] if bodies else None
 
 
 def _routine(fields: Fields) -> Family | None:
@@ -238,12 +250,12 @@ def _routine(fields: Fields) -> Family | None:
         if node is not None:
             fields.report(node.span, f"'{ROUTINE}' must be a mapping", "routine: {lapack: getrf}")
         return None
-    kinds = {family.value: family for family in ROUTINES}
+    kinds = {each.key: each for each in FAMILIES.values() if each.routine_keys is not None}
     first = node.keys[0]
     if not fields.known("kind of routine", first, kinds):
         return None
     family = kinds[first.value]
-    fields.known_keys(node, (first.value, *ROUTINES[family]), where=ROUTINE)
+    fields.known_keys(node, (first.value, *(family.routine_keys or ())), where=ROUTINE)
     return family
 
 
@@ -251,8 +263,8 @@ def _check_meaning(fields: Fields, family: Family) -> None:
     for key, families in ONLY_FOR.items():
         mark = fields.node.key(key)
         if mark is not None and family not in families:
-            only = " and ".join(each.value for each in families)
-            fields.report(mark.span, f"'{key}' has no meaning for {family.body}", f"only for {only}")
+            only = " and ".join(each.key for each in families)
+            fields.report(mark.span, f"'{key}' has no meaning for {family.title}", f"only for {only}")
 
 
 def _text(span: Span, lines: tuple[str, ...]) -> str:
@@ -288,7 +300,7 @@ def _declared(entry: Entry, key: str, declared: T | None, inferred: T) -> T:
     if declared is None or node is None:
         return inferred
     if declared == inferred:
-        why = "the expression" if entry.family is Family.ELEMENTWISE else entry.family.body
+        why = "the expression" if entry.family is Family.ELEMENTWISE else entry.family.title
         entry.hint(node.span, f"'{key}' follows from {why}", "leave it out")
     return declared
 

@@ -22,15 +22,6 @@ T = TypeVar("T")
 
 
 ROUTINE = "routine"
-ROUTINES: dict[Family, tuple[str, ...]] = {
-    Family.EXTERN: ("signature",),
-    Family.INDEXING: ("accumulate", "numbers"),
-    Family.RANDOM: (),
-    Family.LAPACK: (),
-    Family.CORE: (),
-    Family.LOOP: ("signature", "dtype"),
-}
-"""The families whose bodies are routines of the core, with the keys of a routine besides its name."""
 
 
 class Fields:

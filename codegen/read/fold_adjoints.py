@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..dtypes import DTYPE_CLASSES, FLOAT64
 from ..errors import Diagnostics
 from ..expr import ExpressionError
-from ..model.computation import fold_dtypes, own_dtypes
+from ..model.computation import own_dtypes
 from ..model.fold_adjoint import COUNT, adjoint, of_one_value, states, used
 from ..model.folding import Folding
 from ..model.operator import (
@@ -85,7 +85,7 @@ class _Adjoint:
         self.operator = operator
         self.body = body
         self.targets = targets
-        self.types = fold_dtypes(operator, body, FLOAT64)
+        self.types = body.variable_dtypes(operator, FLOAT64)
         taken = {each.name for each in operator.schema.arguments} | {*body.names}
         own = own_dtypes(operator)
         self.grads = {

@@ -119,7 +119,7 @@ def _gradient(operator: Operator, target: str, source: Scalar) -> Operator:
         body.fixed,
         MappingProxyType({}),
         MappingProxyType({}),
-        body.require,
+        body.conditions,
         iterate=iterate,
     )
     return internal(

@@ -23,11 +23,6 @@ _EVERYWHERE: Mapping[str, str] = {
     "out": "is where a function is told to write its result",
     "result": "is the result in formulas of derivatives",
 }
-_BY_FAMILY: Mapping[Family, Mapping[str, str]] = {
-    Family.FACTORY: {"i": "is the position of an element in expressions"},
-    Family.ROWS: {"count": "is the length of a row in expressions"},
-    Family.FOLD: {"count": "is the length of a line in expressions"},
-}
 # A function of one of these names would hide the name from other functions of the generated module.
 _MODULE_NAMES = _EXCEPTIONS | {
     "_NONE", "_Operators", "_builtin", "_handle", "_libraries", "_library", "_operators",
@@ -44,7 +39,7 @@ def argument_reason(name: str, family: Family) -> str | None:
         return "starts with '_', as names of generated code do"
     if family is not Family.COMPOSITE and is_reserved(name):
         return "is a constant of expressions"
-    return _EVERYWHERE.get(name) or _BY_FAMILY.get(family, {}).get(name)
+    return _EVERYWHERE.get(name) or family.reserved.get(name)
 
 
 def operator_reason(name: str) -> str | None:

@@ -14,7 +14,6 @@ from ..dtypes import Promotion
 from ..errors import Diagnostics
 from ..expr import ExpressionError, names
 from ..expr.python_text import python_text
-from ..model import inference
 from ..model.compute import Compute
 from ..model.operator import Composite, Derivative, Family, Operator
 from ..model.rounds import Rounds
@@ -108,7 +107,7 @@ def loop_of(operator: Operator, rounds: Rounds) -> Operator:
         loop,
         f"The loop of `{operator.name}`.",
         family=Family.ELEMENTWISE,
-        cost=inference.cost(loop),
+        cost=loop.cost,
         dtypes=frozenset(operator.compute_dtypes),
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({each.name: derivative for each in rounds.terms if each.name not in loop.fixed}),

@@ -333,7 +333,7 @@ class Parts:
         return next(each for number in range(len(others) + 1) if (each := f"{name}{number or ''}") not in others)
 
     def _call(self, made: Operator, detached: bool = False) -> str:
-        fixed = made.body.fixed if isinstance(made.body, (Rows, Folding, Elementwise)) else {}
+        fixed = made.body.fixed
         arguments = []
         for each in made.schema.arguments:
             variable = self.variables.get(each.name, each.name)

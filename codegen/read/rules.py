@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from ..model.rules import FAMILIES, NAMING, WORDS
+from ..model.rules import NAMING, WORDS
 from ..source import Mapping, Scalar
 from .bodies.extern import check_signature
 from .fields import Entry
@@ -52,8 +52,8 @@ def check_has_rule(entry: Entry, rule: str | None, reason: str | None) -> None:
 
 
 def _hint(entry: Entry, word: Scalar, key: str) -> None:
-    if FAMILIES.get(entry.family) == word.value:
-        entry.hint(word.span, f"'{key}' follows from {entry.family.body}", "leave it out")
+    if entry.family.rule == word.value:
+        entry.hint(word.span, f"'{key}' follows from {entry.family.title}", "leave it out")
 
 
 def _check(entry: Entry, signature: Scalar) -> None:

@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import suggest
-from ..model.operator import Family
+from ..model.family import FAMILIES, Family
 from ..model.rules import DATA_DEPENDENT, DYNAMIC_SHAPE
 from . import copies
 from .fields import Fields
 
+_ALL = frozenset(FAMILIES.values())
 _ELEMENTWISE = frozenset({Family.ELEMENTWISE})
 _COMPOSITE = frozenset({Family.COMPOSITE})
 
 TAGS: Mapping[str, frozenset[Family]] = {
     "complex_result": _COMPOSITE,
-    DATA_DEPENDENT: frozenset(Family),
-    DYNAMIC_SHAPE: frozenset(Family),
+    DATA_DEPENDENT: _ALL,
+    DYNAMIC_SHAPE: _ALL,
     copies.TAG: frozenset({Family.COMPOSITE, Family.VIEW}),
-    "handler": frozenset(Family),
+    "handler": _ALL,
     "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),
     "inplace_argument": _ELEMENTWISE | _COMPOSITE,
     "memory_format": _COMPOSITE,
@@ -60,6 +61,6 @@ def _words(
         if families is None:
             fields.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, known))
         elif family is not None and family not in families:
-            only = " and ".join(sorted(each.value for each in families))
-            fields.report(word.span, f"the {what} '{word.value}' has no meaning for {family.body}", f"only for {only}")
+            only = " and ".join(sorted(each.key for each in families))
+            fields.report(word.span, f"the {what} '{word.value}' has no meaning for {family.title}", f"only for {only}")
     return tuple(word.value for word in words)

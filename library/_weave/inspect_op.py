@@ -132,7 +132,7 @@ def listing() -> list[tuple[str, str, str]]:
     return [
         (
             each.operator.name if each.package == "opweave" else f"{each.package}.{each.operator.name}",
-            each.operator.family.value,
+            each.operator.family.key,
             str(each.operator.schema),
         )
         for each in known()

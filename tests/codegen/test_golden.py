@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from codegen import emit, generate, library
+from codegen.model.family import FAMILIES
 from codegen.model.operator import Family, Operator
 
 FOLDER = Path(__file__).parent / "golden"
@@ -50,7 +51,7 @@ def test_the_generated_text_is_as_expected() -> None:
 
 
 def test_the_file_has_every_family() -> None:
-    assert {operator.family for operator in operators()} == set(Family)
+    assert {operator.family for operator in operators()} == set(FAMILIES.values())
 
 
 def test_every_operator_with_a_kernel_has_its_file() -> None:

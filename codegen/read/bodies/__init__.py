@@ -57,13 +57,13 @@ def read(entry: Entry) -> Body | None:
         return loop.read(entry)
     if entry.family is Family.FOLD:
         return folding.read(entry)
-    node = entry.node.get(entry.family.value)
+    node = entry.node.get(entry.family.key)
     if node is None:
         return None
     if entry.family is Family.ELEMENTWISE:
         return elementwise.read(entry, node)
     reader, example = _MAPPINGS[entry.family]
     if not isinstance(node, MappingNode):
-        entry.report(node.span, f"'{entry.family.value}' must be a mapping", example)
+        entry.report(node.span, f"'{entry.family.key}' must be a mapping", example)
         return None
     return reader(entry, node)

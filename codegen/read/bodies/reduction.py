@@ -59,7 +59,7 @@ def _results(entry: Entry, node: Mapping) -> tuple[Found, ...]:
 
 def _combine(entry: Entry, node: Mapping, keys: tuple[str, ...], example: str) -> Expression | None:
     if lacks(node, ("combine",), keys):
-        entry.report(node.span, f"'{entry.family.value}' needs 'combine'", example)
+        entry.report(node.span, f"'{entry.family.key}' needs 'combine'", example)
     return _using(entry, node, "combine", ("acc", "self"), ("acc", "self"))
 
 
@@ -76,7 +76,7 @@ def _using(entry: Entry, node: Mapping, key: str, known: tuple[str, ...], needed
 def _identity(entry: Entry, node: Mapping, keys: tuple[str, ...]) -> Expression | End | None:
     """The identity of the combination: a number, or an end of the dtype's range."""
     if lacks(node, ("identity",), keys):
-        entry.report(node.span, f"'{entry.family.value}' needs 'identity'", "a number, 'lowest' or 'highest'")
+        entry.report(node.span, f"'{entry.family.key}' needs 'identity'", "a number, 'lowest' or 'highest'")
     scalar = entry.text(node, "identity")
     if scalar is None:
         return None

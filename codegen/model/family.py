@@ -1,0 +1,189 @@
+"""The families: kinds of bodies, and what is so for all operators of a kind.
+
+What differs from operator to operator is told by the body (body.py). Readers of bodies (read/bodies/) and printers of
+kernels (emit/printers.py) are listed by family as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ..schema import Argument, FunctionSchema
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A kind of bodies. The defaults are those of a routine of the core about which nothing else is known."""
+
+    key: str
+    """The key of its bodies in ops.yaml, and the family in the rows of the Python module."""
+    name: str
+    """The end of `OW_NAME`, the family in the core."""
+    title: str
+    """A body of this kind in messages."""
+    kinds: str = ""
+    """The kinds of arguments that it takes, in messages."""
+    table: str | None = None
+    """The type of the table of its kernels in the core."""
+    rule: str | None = None
+    """The rule of dimensions that follows from the family (rules.py)."""
+    takes_reals: bool = False
+    """True if floats are numbers that kernels take,"""
+    takes_integers: bool = False
+    """and integers and truth values are."""
+    has_lines: bool = False
+    """True if `dim` names lines of elements, and `keepdim` says whether their dimension stays."""
+    several: bool = False
+    """True if an operator may have several results."""
+    in_language: bool = False
+    """True if formulas of derivatives are expressions of elements; those of others are Python."""
+    routine_keys: tuple[str, ...] | None = None
+    """The keys of a routine besides its name; None: the body is no routine."""
+    reserved: Mapping[str, str] = field(default_factory=dict)
+    """Names that arguments cannot have, and why."""
+
+    ELEMENTWISE: ClassVar[Family]
+    REDUCE: ClassVar[Family]
+    SCAN: ClassVar[Family]
+    ROWS: ClassVar[Family]
+    VIEW: ClassVar[Family]
+    FACTORY: ClassVar[Family]
+    EXTERN: ClassVar[Family]
+    INDEXING: ClassVar[Family]
+    RANDOM: ClassVar[Family]
+    LAPACK: ClassVar[Family]
+    CORE: ClassVar[Family]
+    COMPUTE: ClassVar[Family]
+    FOLD: ClassVar[Family]
+    LOOP: ClassVar[Family]
+    COMPOSITE: ClassVar[Family]
+
+
+Family.ELEMENTWISE = Family(
+    "elementwise",
+    "ELEMENTWISE",
+    "an elementwise body",
+    "Tensor, Scalar, float, int, bool and str",
+    table="ow_elementwise_table",
+    rule="unify",
+    takes_reals=True,
+    takes_integers=True,
+    several=True,
+    in_language=True,
+)
+Family.REDUCE = Family("reduce", "REDUCE", "a reduce body", table="ow_reduce_table", rule="reduce", several=True)
+Family.SCAN = Family("scan", "SCAN", "a scan body", table="ow_scan_table", rule="keep", several=True)
+Family.ROWS = Family(
+    "rows",
+    "ROWS",
+    "a rows body",
+    "Tensor, Scalar, float, int, bool and ScalarType",
+    table="ow_row_table",
+    rule="reduce",
+    takes_reals=True,
+    takes_integers=True,
+    has_lines=True,
+    several=True,
+    reserved={"count": "is the length of a row in expressions"},
+)
+Family.VIEW = Family("view", "VIEW", "a view body", "int, bool and int[]", rule="view")
+Family.FACTORY = Family(
+    "factory",
+    "FACTORY",
+    "a factory body",
+    "Scalar, int and int[]",
+    table="ow_elementwise_table",
+    rule="make",
+    reserved={"i": "is the position of an element in expressions"},
+)
+Family.EXTERN = Family("extern", "EXTERN", "an extern body", "Tensor and Scalar", routine_keys=("signature",))
+Family.INDEXING = Family(
+    "indexing",
+    "INDEXING",
+    "an indexing body",
+    "Tensor, Scalar, int, bool and str",
+    routine_keys=("accumulate", "numbers"),
+)
+Family.RANDOM = Family(
+    "random", "RANDOM", "a random body", "Tensor, float, int and Generator", rule="keep", routine_keys=()
+)
+Family.LAPACK = Family(
+    "lapack", "LAPACK", "a lapack body", "Tensor, float, int and bool", several=True, routine_keys=()
+)
+Family.CORE = Family(
+    "core",
+    "CORE",
+    "a core body",
+    "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
+    several=True,
+    routine_keys=(),
+)
+Family.COMPUTE = Family(
+    "compute",
+    "COMPUTE",
+    "a compute body",
+    "Tensor, Scalar, float, int, bool and int[]",
+    table="ow_compute_table",
+    takes_reals=True,
+    several=True,
+)
+Family.FOLD = Family(
+    "fold",
+    "FOLD",
+    "a body with a state",
+    "Tensor, Scalar, float, int and bool",
+    table="ow_fold_table",
+    rule="reduce",
+    takes_reals=True,
+    takes_integers=True,
+    has_lines=True,
+    several=True,
+    reserved={"count": "is the length of a line in expressions"},
+)
+Family.LOOP = Family(
+    "c",
+    "LOOP",
+    "a body in C",
+    "Tensor, Scalar, float, int and bool",
+    table="ow_elementwise_table",
+    takes_reals=True,
+    takes_integers=True,
+    several=True,
+    routine_keys=("signature", "dtype"),
+)
+Family.COMPOSITE = Family("composite", "COMPOSITE", "a composite body", several=True)
+
+FAMILIES: dict[str, Family] = {
+    each.key: each
+    for each in (
+        Family.ELEMENTWISE,
+        Family.REDUCE,
+        Family.SCAN,
+        Family.ROWS,
+        Family.VIEW,
+        Family.FACTORY,
+        Family.EXTERN,
+        Family.INDEXING,
+        Family.RANDOM,
+        Family.LAPACK,
+        Family.CORE,
+        Family.COMPUTE,
+        Family.FOLD,
+        Family.LOOP,
+        Family.COMPOSITE,
+    )
+}
+"""All families by their keys, in the order of the core's."""
+
+
+def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
+    """Arguments that kernels take as numbers."""
+    return tuple(
+        each
+        for each in schema.arguments
+        if each.is_scalar
+        or (family.takes_reals and each.is_real)
+        or (family.takes_integers and each.is_integral and not (family.has_lines and each.name in ("dim", "keepdim")))
+    )
