@@ -24,6 +24,10 @@ _INSTRUCTION = 3.0
 """Loops up to this cost are one or two instructions."""
 _STREAMED_COST = 1.0
 """The cost of an addition, up to which a loop is bound by memory rather than by arithmetic."""
+_LAID_OUT = 4
+"""The most inputs for which there are loops by layout, and loops of halves. More, which gradients by several results
+have, are read through gathered rows, which are where they lie if they are contiguous: their expressions are long, and a
+loop is as large as all arithmetic of it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ class LoopKernel:
 
     def strides(self, index: int) -> list[str]:
         """Strides with which an operand can be read as a row without a copy."""
-        return list(dict.fromkeys(layout[index - 1].stride for layout in self.layouts if layout[index - 1].step))
+        layouts = self.layouts or (self.inputs,)
+        return list(dict.fromkeys(layout[index - 1].stride for layout in layouts if layout[index - 1].step))
 
     @property
     def has_blocks(self) -> bool:
@@ -129,7 +134,7 @@ def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
 def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
     """Yield the kernels of halves that compute in float32, where there is one expression for it."""
     expression = body.expression(FLOAT32) if body.is_single and body.own == (None,) else None
-    if expression is None or FLOAT32 not in operator.compute_dtypes:
+    if expression is None or FLOAT32 not in operator.compute_dtypes or len(operator.inputs) > _LAID_OUT:
         return
     yield from halves.kernels(operator, expression.tree, "general", expression.line)
     plain = _with_defaults(operator, expression.tree, FLOAT32)
@@ -198,9 +203,11 @@ def _is_choice_of_inputs(tree: Expr) -> bool:
 
 def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:
     """Layouts of the inputs: every combination of rows and single elements with at least one row (of three inputs the
-    first is always a row: a mask, or the clamped tensor; of more one is a single element at most), and last a layout
+    first is always a row: a mask, or the clamped tensor; of four one is a single element at most), and last a layout
     with every second element of all."""
-    fewest = len(inputs) - 1 if len(inputs) > 3 else 1
+    if len(inputs) > _LAID_OUT:
+        return
+    fewest = len(inputs) - 1 if len(inputs) == _LAID_OUT else 1
     mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if sum(steps) >= fewest]
     for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
         if len(inputs) != 3 or steps[0]:
