@@ -26,7 +26,7 @@ def monitored_barrier(
         wait_all_ranks (bool): name all ranks that do not arrive, not only the first one.
 
     Raises:
-        DistBackendError: a rank does not arrive within the timeout; on all ranks, the message names it.
+        DistBackendError: a rank has ended, or does not arrive within the timeout; on all ranks, the message names it.
     """
     if is_outside(group):
         warn_outside("monitored_barrier")
@@ -47,19 +47,23 @@ def _listen(group: ProcessGroup, seconds: float, wait_all_ranks: bool) -> None:
     comm: Any = group.agreement.comm
     others = range(1, group.size())
     requests = {rank: comm.Irecv([bytearray(1), 1, _byte(group)], rank, _TAG) for rank in others}
-    lost: list[int] = []
-    problem = ""
+    late: list[int] = []
+    problems: list[str] = []
     for rank, request in requests.items():
         try:
             # Those after the first one that is late have had their time.
-            group.wait(request.Test, [group.ranks[rank]], "monitored_barrier", 0.0 if lost else seconds)
-        except DistBackendError:
-            lost.append(group.ranks[rank])
+            group.wait(request.Test, [group.ranks[rank]], "monitored_barrier", 0.0 if late else seconds)
+        except DistBackendError as error:
+            if group.ranks[rank] in group.engine.watch.gone:  # type: ignore[union-attr]
+                problems.append(str(error))
+            else:
+                late.append(group.ranks[rank])
             if not wait_all_ranks:
                 break
-    if lost:
-        ranks = ", ".join(map(str, lost))
-        problem = f"monitored_barrier: rank{'s' if len(lost) > 1 else ''} {ranks} did not arrive within {seconds:g} s"
+    if late:
+        ranks = ", ".join(map(str, late))
+        problems.append(f"monitored_barrier: rank{'s' * (len(late) > 1)} {ranks} did not arrive within {seconds:g} s")
+    problem = "; ".join(problems)
     text = problem.encode()[:TEXT_BYTES].ljust(TEXT_BYTES, b"\0")
     there = [rank for rank in others if requests[rank].Test()]
     Work(group, "monitored_barrier", [], [comm.Isend([text, _byte(group)], rank, _TAG) for rank in there]).wait()

@@ -49,7 +49,9 @@ def run_cases(module: str, size: int, folder: Path) -> list[dict[str, str]]:
     ended = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
     files = [folder / f"{rank}.json" for rank in range(size)]
     assert all(file.exists() for file in files), ended.stdout + ended.stderr
-    return [json.loads(file.read_text()) for file in files]
+    reports = [json.loads(file.read_text()) for file in files]
+    assert not ended.returncode or any(any(report.values()) for report in reports), ended.stdout + ended.stderr
+    return reports
 
 
 def check(reports: list[dict[str, str]], name: str) -> None:

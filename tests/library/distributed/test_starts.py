@@ -42,6 +42,15 @@ def test_spawn(kind, tmp_path, monkeypatch):
     multiprocessing.spawn(reduce_once, args=(2, method), nprocs=2)
 
 
+@needs_mpi
+def test_all_ranks_leave_together():
+    """Again and again, as it depends on which rank hears first that another one is leaving."""
+    program = "import opweave as t, opweave.distributed as d; d.init_process_group(); d.all_reduce(t.ones(1000))"
+    for _ in range(6):
+        command = ["mpiexec", "-n", "4", sys.executable, "-c", program]
+        subprocess.run(command, env=environment(), check=True, timeout=60)
+
+
 def test_a_group_of_one_needs_no_mpi():
     program = """
 import sys, opweave as torch, opweave.distributed as dist
