@@ -1,5 +1,5 @@
 """Times of collectives on two ranks, beside bare MPI (mpi4py on arrays of NumPy) and, where it is installed, torch with
-gloo.
+gloo; and of linear algebra with sharded matrices, beside one process with as many threads as there are ranks.
 
     python benchmarks/distributed.py [RANKS]
 
@@ -61,6 +61,48 @@ def best_times(size: int) -> dict[str, float]:
     return {name: MPI.COMM_WORLD.allreduce(value, MPI.MAX) for name, value in best.items()}
 
 
+def matrices(size: int) -> None:
+    """Print the times of functions of square matrices that are sharded by rows, beside those of one process."""
+    import opweave
+    import opweave.distributed as dist
+    from opweave.distributed.tensor import Shard, distribute_tensor
+
+    ranks = dist.get_world_size()
+    mesh = dist.init_device_mesh("cpu", (ranks,))
+    a, b = opweave.randn(size, size), opweave.randn(size, size)
+    positive = a @ a.T + size * opweave.eye(size)
+    functions: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+        "matmul": (opweave.matmul, [a, b]),
+        "solve": (opweave.linalg.solve, [a, b]),
+        "cholesky": (opweave.linalg.cholesky, [positive]),
+        "qr": (opweave.linalg.qr, [a]),
+    }
+    for name, (function, given) in functions.items():
+        sharded = [distribute_tensor(each, mesh, [Shard(0)]) for each in given]
+        several = single = float("inf")
+        for _ in range(5):
+            several = min(several, seconds(function, sharded))
+            opweave.set_num_threads(ranks)
+            single = min(single, seconds(function, given if dist.get_rank() == 0 else None))
+            opweave.set_num_threads(1)
+        if dist.get_rank() == 0:
+            times = f"{several * 1e3:.0f} ms on {ranks} ranks, {single * 1e3:.0f} ms in one process of {ranks} threads"
+            print(f"{name} of {size} x {size} float32: {times}; {several / single:.2f} of it", flush=True)
+
+
+def seconds(function: Callable[..., Any], given: list[Any] | None) -> float:
+    """The time of a call on this rank, between two barriers; None: it makes none."""
+    import opweave.distributed as dist
+
+    dist.barrier()
+    began = time.perf_counter()
+    if given is not None:
+        function(*given)
+    ended = time.perf_counter()
+    dist.barrier()
+    return ended - began
+
+
 def rank() -> None:
     """Measure as one rank; the first one prints."""
     import opweave.distributed as dist
@@ -73,6 +115,7 @@ def rank() -> None:
             ratios = ", ".join(f"{times['opweave'] / times[name]:.2f} of {name}'s" for name in others)
             values = ", ".join(f"{name} {value:.1f}" for name, value in times.items())
             print(f"all_reduce of {size} float32, in µs: {values}; {ratios}", flush=True)
+    matrices(2000)
 
 
 def main() -> None:

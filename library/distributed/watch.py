@@ -86,7 +86,7 @@ class Watch:
                     self._tell(peers, rank, news)
 
     def _note(self, rank: int, news: int) -> bool:
-        """Remember what is known of another rank; whether it is new. Rank 0 tells all, also the one that it is about."""
+        """Remember what is known of another rank; whether it is new. Rank 0 tells all ranks, also that one."""
         if rank in self.gone or rank == self.rank:
             return False
         if news in (_ENDED, _LEFT):

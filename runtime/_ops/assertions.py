@@ -11,6 +11,7 @@ from typing import Any
 
 from .._base.devices import has_values, stands_for_others
 from .._base.errors import LinAlgError
+from .._base.tensor_class import Tensor
 from .._dispatch.ops import ops
 
 __all__ = ["assert_explained", "asserted"]
@@ -37,6 +38,11 @@ def assert_explained(condition: Any, error: str, message: str, explained: Callab
     try:
         ops.assert_values(condition, error, message)
     except _ERRORS[error] as failure:
-        if failure.args != (message,) or stands_for_others(condition):
+        if failure.args != (message,) or not _can_be_listed(condition):
             raise
         raise explained() from None
+
+
+def _can_be_listed(tensor: Any) -> bool:
+    """Whether elements can be read one by one; those of a tensor that stands for others where its class says how."""
+    return not stands_for_others(tensor) or type(tensor).tolist is not Tensor.tolist

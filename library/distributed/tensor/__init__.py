@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _handler as _handler  # registers the key
+from . import _linalg as _linalg  # registers the operators of matrices
 from ._factories import empty, full, ones, rand, randn, zeros
 from ._modules import distribute_module
 from ._tensor import DTensor, distribute_tensor

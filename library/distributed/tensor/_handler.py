@@ -46,9 +46,9 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if op.is_decomposable and not op.random and "device" not in op.names:
         return _decomposed(op, args, out, mode)
     if out is not None:
-        return _written(out, handle(op, args, None, NEW))
-    mesh = _mesh_of(op, args)
-    args = _all_distributed(op, args, mesh)
+        return written(out, handle(op, args, None, NEW))
+    mesh = mesh_of(op, args)
+    args = all_distributed(op, args, mesh)
     if op.random:
         return _drawn(op, args, mesh, mode)
     if op.view and mode == INPLACE:
@@ -70,7 +70,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 def _decomposed(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The result of a composite, whose body makes tensors that are the same in all processes."""
-    _all_distributed(op, args, _mesh_of(op, [args, out]))
+    all_distributed(op, args, mesh_of(op, [args, out]))
     before, implicit.replicates = implicit.replicates, True
     try:
         return redispatch(op, args, out, mode, below=KEY)
@@ -78,7 +78,7 @@ def _decomposed(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         implicit.replicates = before
 
 
-def _mesh_of(op: Op, args: Sequence[Any]) -> DeviceMesh:
+def mesh_of(op: Op, args: Sequence[Any]) -> DeviceMesh:
     meshes = [part_of(each).mesh for each in tensors_in(args) if is_distributed(each)]
     for other in meshes[1:]:
         if other is not meshes[0] and other != meshes[0]:
@@ -89,7 +89,7 @@ def _mesh_of(op: Op, args: Sequence[Any]) -> DeviceMesh:
     return meshes[0]
 
 
-def _all_distributed(op: Op, args: Sequence[Any], mesh: DeviceMesh) -> list[Any]:
+def all_distributed(op: Op, args: Sequence[Any], mesh: DeviceMesh) -> list[Any]:
     """The arguments with other tensors as distributed ones: those of one element, and those that bodies of composites
     and formulas of gradients make, are the same in all processes."""
 
@@ -292,11 +292,11 @@ def _overwritten(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> An
     return target
 
 
-def _written(out: Any, result: Any) -> Any:
+def written(out: Any, result: Any) -> Any:
     """Write a result to tensors that the caller gave."""
     if isinstance(out, (list, tuple)):
         for each, value in zip(out, result, strict=True):
-            _written(each, value)
+            written(each, value)
         return out
     if not is_distributed(out):
         raise RuntimeError("out= of a call with distributed tensors must be a distributed tensor as well")

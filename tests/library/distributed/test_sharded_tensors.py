@@ -27,3 +27,13 @@ def samples(request, tmp_path_factory):
 @pytest.mark.parametrize("name", names("sharded_samples"))
 def test_recorded_samples(samples, name):
     check(samples, name)
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def matrices(request, tmp_path_factory):
+    return run_cases("linear_algebra", request.param, tmp_path_factory.mktemp("ranks"))
+
+
+@pytest.mark.parametrize("name", names("linear_algebra"))
+def test_linear_algebra(matrices, name):
+    check(matrices, name)
