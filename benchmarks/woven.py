@@ -12,7 +12,7 @@ import importlib
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from math import cos, exp, floor, log, sin, sqrt
+from math import cos, erfc, exp, floor, log, pi, sin, sqrt
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -132,6 +132,21 @@ def adam_step(parameter: Array, gradient: Array, mean: Array, square: Array, ste
 
 
 @jit
+def black_scholes(spot: Array, strike: Array, rate: Array, volatility: Array, time: Array) -> tuple[Array, ...]:
+    price, delta, gamma, vega = np.empty_like(spot), np.empty_like(spot), np.empty_like(spot), np.empty_like(spot)
+    half, both = np.float32(0.5), np.float32(sqrt(0.5))
+    for n in prange(len(spot)):
+        root = sqrt(time[n])
+        spread = volatility[n] * root
+        d1 = (log(spot[n] / strike[n]) + (rate[n] + half * volatility[n] * volatility[n]) * time[n]) / spread
+        density = exp(-half * d1 * d1) / np.float32(sqrt(2 * pi))
+        chance, paid = half * erfc(-d1 * both), half * erfc((spread - d1) * both)
+        price[n] = spot[n] * chance - strike[n] * exp(-rate[n] * time[n]) * paid
+        delta[n], gamma[n], vega[n] = chance, density / (spot[n] * spread), spot[n] * density * root
+    return price, delta, gamma, vega
+
+
+@jit
 def drawdown(x: Array) -> tuple[Array, ...]:
     down, peaks, ages = np.empty_like(x), np.empty_like(x), np.empty(x.shape, np.int64)
     for n in prange(len(x)):
@@ -210,6 +225,8 @@ def works() -> Iterator[tuple[str, str, Callable[..., Any], tuple[Any, ...], dic
     yield "cross product 1e6", "vectors", cross_product, (_random(10**6, 3), _random(10**6, 3)), {}
     yield "rotary embedding 8 x 512 x 64", "vectors", rotary, (_random(8, 512, 32, 2), _random(512, 32)), {}
     moments = (_random(10**6), _random(10**6), _random(10**6), abs(_random(10**6)))
+    market = [abs(_random(10**6)) + np.float32(0.1) for _ in range(5)]
+    yield "Black-Scholes 1e6, four results", "language", black_scholes, market, {}
     yield "Adam 1e6", "language", adam_step, moments, {"steps": 3.0}
     yield "drawdown 1000 x 1000", "language", drawdown, (abs(_random(1000, 1000)) + 1,), {}
     numbers = {

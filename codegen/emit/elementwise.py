@@ -14,7 +14,7 @@ from ..expr.typed import Arg, applied, postorder
 from ..model.computation import argument_dtypes, default_numbers, result_dtype, takes_defaults
 from ..model.operator import Elementwise, Expression, Operator
 from . import halves, results
-from .blocks import RESULT, BlockCall, block_call
+from .blocks import Local, Staged, Stages, stages
 from .expressions import Variable, enum, parameters
 from .halves import HalfKernel
 from .results import ResultsKernel
@@ -31,7 +31,7 @@ loop is as large as all arithmetic of it."""
 
 
 @dataclass(frozen=True)
-class LoopKernel:
+class LoopKernel(Staged):
     """Context of elementwise.c.j2 for one loop."""
 
     name: str
@@ -59,7 +59,7 @@ class LoopKernel:
     """Indices of inputs that only some elements use: see ow_touch()."""
     unread: frozenset[str]
     """Inputs that the expression never reads (such as isfinite of an integer); their strides are not tested."""
-    block: BlockCall | None
+    stages: Stages | None
 
     several = False
 
@@ -69,28 +69,21 @@ class LoopKernel:
         return list(dict.fromkeys(layout[index - 1].stride for layout in layouts if layout[index - 1].step))
 
     @property
-    def has_blocks(self) -> bool:
-        return self.block is not None
-
-    @property
-    def has_complex_blocks(self) -> bool:
-        return self.block is not None and "_Complex" in self.block.ctype
+    def arguments(self) -> tuple[Local, ...]:
+        """The variables of the function of one element."""
+        if self.stages is None:
+            return self.locals
+        return tuple(each for each in self.locals if each.name in self.stages.rest_reads)
 
     @property
     def signature(self) -> str:
         """Parameters of the function of one element."""
-        variables = [f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params)]
-        staged = [f"{self.block.ctype} {RESULT}"] if self.block and self.block.rest else []
-        return ", ".join([*variables, *staged, *(["int *err"] if self.fails else [])]) or "void"
-
-    @property
-    def argument_signature(self) -> str:
-        """Parameters of the function of the block's argument."""
-        return ", ".join(f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params))
+        variables = [f"{each.ctype} {each.name}" for each in self.arguments]
+        return ", ".join([*variables, *(["int *err"] if self.fails else [])]) or "void"
 
     @property
     def param_signature(self) -> str:
-        return "".join(f", {param.ctype} {param.name}" for param in self.params)
+        return "".join(f", {param.ctype} {param.name}" for param in self.params) + (", int *err" if self.fails else "")
 
     @property
     def param_arguments(self) -> str:
@@ -154,15 +147,15 @@ def _loop(
     emitted = emit_expression(tree, env, result)
     inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    block = block_call(emitted, [argument.name for argument in operator.inputs])
-    rest = block.rest if block and block.rest else emitted
+    staged = stages([emitted.root], {argument.name for argument in operator.inputs})
+    rest = staged.rest[0] if staged else emitted
     functions = tuple(applied(emitted.root))
     scalar = any(function.branches_for(dtype) for function, dtype in functions)
-    padded = block is not None or any(
+    padded = staged is not None or any(
         not function.is_exact_for(dtype) and not function.branches_for(dtype) for function, dtype in functions
     )
     used = {node.name for node in postorder(emitted.root) if isinstance(node, Arg)}
-    is_light = block is None and all(function.cost <= _INSTRUCTION for function, _ in functions)
+    is_light = staged is None and all(function.cost <= _INSTRUCTION for function, _ in functions)
     is_uniform = is_light and not result.is_complex and {result} == set(env.values())
     streams = is_uniform and _cost(tree) <= _STREAMED_COST
     return LoopKernel(
@@ -184,7 +177,7 @@ def _loop(
         scalar=scalar,
         chosen=tuple(index for index, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
-        block=block,
+        stages=staged,
     )
 
 

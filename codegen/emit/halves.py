@@ -18,7 +18,7 @@ from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
 from ..model.operator import Operator
-from .blocks import block_call
+from .blocks import stages
 from .expressions import Variable, enum, parameters
 
 _ROWS = FUNCTIONS.values()
@@ -99,9 +99,9 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
         return
-    # The result must be the rounded float32 one; loops that call several block functions compute that differently.
+    # The result must be the rounded float32 one: that loop calls functions of rows, which are these.
     on_registers = functions & _AVX512_FUNCTIONS
-    if on_registers and not block_call(emit_expression(tree, env, FLOAT32), inputs):
+    if on_registers and not stages([emit_expression(tree, env, FLOAT32).root], inputs):
         return
     signs = functions <= _SIGNS and not params and not any(isinstance(node, Const) for node in nodes)
     emitted = emit_c(tree, env, target=_SIGN_LANES if signs else _LANES, names=names)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from ..dtypes import BOOL, DType
 from ..expr import Emitted, Expr, certain, emit_c, names
 from ..expr.kernel_text import TARGET, emit_expressions, variable
-from ..expr.typed import applied
+from ..expr.typed import Node, Results, applied
 from ..model.computation import argument_dtypes, result_dtypes, variable_dtypes
 from ..model.operator import Elementwise, Operator
+from .blocks import Staged, Stages, stages
 from .expressions import Variable, enum, parameters
 from .uniform import uniform_parts
 
@@ -38,7 +39,7 @@ class LoopOfElement:
 
 
 @dataclass(frozen=True)
-class ResultsKernel:
+class ResultsKernel(Staged):
     """One dtype of computation."""
 
     name: str
@@ -54,9 +55,13 @@ class ResultsKernel:
     padded: bool
     """True if the row is always computed in whole groups, as vector and scalar forms of functions differ."""
     chosen: tuple[int, ...]
+    stages: Stages | None
 
     several = True
-    has_blocks = has_complex_blocks = False
+
+    @property
+    def line(self) -> int:
+        return self.value.line
 
 
 def kernel(
@@ -74,10 +79,12 @@ def kernel(
     if body.iterate is None:
         known = frozenset(each.name for each in operator.params)
         trees, params, env = uniform_parts(trees, params, known, env)
-    value = Part(line, emit_expressions(trees, env, dtypes), results)
+    emitted = emit_expressions(trees, env, dtypes)
     loop = None if body.iterate is None else _loop(operator, body, env, dtype)
+    staged = None if loop is not None else stages(_roots(emitted.root), {each.name for each in operator.inputs}, True)
+    value = Part(line, staged.rest[0] if staged else emitted, results)
     parts = [value] if loop is None else [value, loop.start, loop.round]
-    functions = [pair for part in parts for pair in applied(part.emitted.root)]
+    functions = [*applied(emitted.root), *(pair for part in parts for pair in applied(part.emitted.root))]
     used = frozenset[str]().union(*map(names, trees))
     always = used if loop is not None else frozenset[str]().union(*map(certain, trees))
     return ResultsKernel(
@@ -91,9 +98,16 @@ def kernel(
         value=value,
         loop=loop,
         fails=any(part.emitted.uses_err for part in parts),
-        padded=loop is not None or any(not function.is_exact_for(of) for function, of in functions),
+        padded=loop is not None
+        or staged is not None
+        or any(not function.is_exact_for(of) for function, of in functions),
         chosen=tuple(index for index, each in enumerate(operator.inputs) if each.name in used - always),
+        stages=staged,
     )
+
+
+def _roots(root: Node) -> tuple[Node, ...]:
+    return root.nodes if isinstance(root, Results) else (root,)
 
 
 def _loop(operator: Operator, body: Elementwise, env: dict[str, DType], dtype: DType) -> LoopOfElement:

@@ -11,7 +11,7 @@ from ..expr.kernel_text import emit_expression, is_inexact, variable
 from ..expr.lower import Env
 from ..model.computation import row_dtypes
 from ..model.operator import End, Expression, Extent, Let, Operator, Rows
-from .blocks import BlockCall, block_call, emit_result
+from .blocks import Stages, stages
 from .expressions import Variable, enum, identity, parameters
 
 # The combination and the identity of each reduction over a row.
@@ -47,14 +47,7 @@ class Value:
     """The index among the values of the row: reductions come first."""
     combine: Emitted | None = None
     identity: str = ""
-    block: BlockCall | None = None
-    """The function of rows whose result `each` uses, which is called for many elements at once."""
     assigned: str = "="
-
-    @property
-    def calls(self) -> bool:
-        """True if `each` calls functions whose vector and scalar forms differ in the last bit."""
-        return self.block is not None or is_inexact(self.each)
 
 
 @dataclass(frozen=True)
@@ -65,6 +58,8 @@ class Pass:
     first: int = 0
     keeps: bool = False
     """True if the elements of its only reduction are left in the result's memory."""
+    stages: Stages | None = None
+    """The calls of functions of rows, for many elements at once, whose results the values use."""
 
     @property
     def direct(self) -> frozenset[str]:
@@ -76,7 +71,8 @@ class Pass:
 
     @property
     def calls(self) -> bool:
-        return any(let.calls for let in self.lets)
+        """True if it calls functions whose vector and scalar forms differ in the last bit."""
+        return self.stages is not None or any(is_inexact(let.each) for let in self.lets)
 
 
 @dataclass(frozen=True)
@@ -130,7 +126,7 @@ class RowsKernel:
     @property
     def has_blocks(self) -> bool:
         runs = (*self.passes, *([self.mapped] if self.mapped else []))
-        return any(value.block for each in runs for value in each.lets)
+        return any(each.stages for each in runs)
 
     @property
     def finish_reads(self) -> frozenset[str]:
@@ -146,7 +142,7 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
         for let in body.lets:
             reader.add(let)
         mapped = [
-            reader.value(f"element_{index}", expression, len(outputs) == 1, "=" if extent is Extent.ELEMENT else "+=")
+            reader.value(f"element_{index}", expression, "=" if extent is Extent.ELEMENT else "+=")
             for index, (extent, expression) in enumerate(outputs)
         ]
         operands = [
@@ -168,8 +164,8 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
             lets=tuple(lets.values()),
             passes=passes,
             phases=tuple(_phases(lets, passes)),
-            mapped=Pass(tuple(mapped)) if mapped else None,
-            results=tuple(reader.value("result", each, False) for each in body.of(Extent.ROW)),
+            mapped=_pass(mapped) if mapped else None,
+            results=tuple(reader.value("result", each) for each in body.of(Extent.ROW)),
             side_by_side=not body.of(Extent.PLACE),
         )
 
@@ -211,16 +207,24 @@ def _passes(lets: dict[str, Value], kept: str | None) -> Iterator[Pass]:
     for let in lets.values():
         if let.combine is None:
             continue
-        alone = let.block is not None or let.name == variable(kept or "")
-        if together and (alone or together[0].block is not None or _needs(let, together)):
-            yield Pass(tuple(together), together[0].slot)
+        is_kept = let.name == variable(kept or "")
+        alone = is_kept or stages([let.each.root], ()) is not None
+        if together and (alone or _needs(let, together)):
+            yield _pass(together)
             together = []
-        together.append(let)
         if alone:
-            yield Pass((let,), let.slot, let.name == variable(kept or ""))
-            together = []
+            yield _pass([let], is_kept)
+        else:
+            together.append(let)
     if together:
-        yield Pass(tuple(together), together[0].slot)
+        yield _pass(together)
+
+
+def _pass(values: Sequence[Value], keeps: bool = False) -> Pass:
+    staged = stages([each.each.root for each in values], ())
+    if staged is not None:
+        values = [replace(each, each=rest) for each, rest in zip(values, staged.rest, strict=True)]
+    return Pass(tuple(values), values[0].slot, keeps, staged)
 
 
 def _phases(lets: dict[str, Value], passes: Sequence[Pass]) -> Iterator[Phase]:
@@ -246,7 +250,7 @@ class _Reader:
 
     def add(self, let: Let) -> None:
         name = variable(let.name)
-        value = self.value(name, let.expression, let.combine is not None)
+        value = self.value(name, let.expression)
         if let.combine is not None:
             text, start = _JOINS[let.combine]
             joined = emit_expression(parse(text, ("acc", "self")), {"acc": self.dtype, "self": self.dtype}, self.dtype)
@@ -260,14 +264,11 @@ class _Reader:
         slots = {let.name: slot for slot, let in enumerate(order)}
         return {name: replace(let, slot=slots[name]) for name, let in self.lets.items()}
 
-    def value(self, name: str, expression: Expression, in_blocks: bool, assigned: str = "=") -> Value:
+    def value(self, name: str, expression: Expression, assigned: str = "=") -> Value:
         direct = frozenset(map(variable, names(expression.tree)))
         reads = set(direct)
         for read in tuple(reads):
             if read in self.lets and self.lets[read].combine is None:
                 reads |= self.lets[read].reads
         each = emit_expression(expression.tree, self.env, self.dtype)
-        block = block_call(each, ()) if in_blocks else None
-        if block is not None:
-            each = block.rest or emit_result(block.dtype)
-        return Value(name, expression.line, each, frozenset(reads), direct, block=block, assigned=assigned)
+        return Value(name, expression.line, each, frozenset(reads), direct, assigned=assigned)

@@ -6,7 +6,7 @@ subexpressions are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..dtypes import DType
@@ -156,9 +156,9 @@ def applied(root: Node) -> Iterator[tuple[Function, DType]]:
     return ((node.row, node.operand_dtype) for node in postorder(root) if isinstance(node, Op))
 
 
-def replaced(root: Node, old: Node, new: Node) -> Node:
-    """The tree with a subtree replaced wherever it occurs."""
-    done: dict[Node, Node] = {old: new}
+def replaced(root: Node, new: Mapping[Node, Node]) -> Node:
+    """The tree with subtrees replaced wherever they occur."""
+    done = dict(new)
 
     def visit(node: Node) -> Node:
         if node not in done:

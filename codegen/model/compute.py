@@ -514,9 +514,7 @@ def _is_number(tree: Expr, number: int | None) -> bool:
 
 def shapes_given(tree: Geometry, tensors: Iterable[str]) -> Geometry:
     """The expression with the shapes of these tensors, which are not given themselves, as arguments."""
-    for name in tensors:
-        tree = replaced(tree, Arg(INT_LIST, name + SHAPE), Arg(INT_LIST, shape_argument(name)))
-    return tree
+    return replaced(tree, {Arg(INT_LIST, each + SHAPE): Arg(INT_LIST, shape_argument(each)) for each in tensors})
 
 
 def _required(

@@ -19,7 +19,7 @@ from ..expr import Apply, Expr, Name
 from ..expr.atoms import Atoms, Fold, Read
 from ..expr.geometry import Geometry
 from ..expr.indexed import SHAPE
-from ..expr.typed import Arg, replaced
+from ..expr.typed import Arg, Node, replaced
 from .adjoint import positions
 from .choices import Choices, choices
 from .compute import Border, Compute, Size, shape_argument, uniform_name
@@ -102,14 +102,13 @@ class _Adjoint:
         """Return what is gathered of one result, of which the gradient is a result itself."""
         grad = grad_name(self.old)
         first = next(iter(self.results.values())).grad
-        shape = Arg(INT_LIST, grad + SHAPE), Arg(INT_LIST, first + SHAPE)
+        shape: dict[Node, Node] = {Arg(INT_LIST, grad + SHAPE): Arg(INT_LIST, first + SHAPE)}
         uniforms: dict[str, Expr] = {
-            name: Name(uniform_name(replaced(each, *shape), self.uniforms)) for name, each in gathered.uniforms.items()
+            name: Name(uniform_name(replaced(each, shape), self.uniforms)) for name, each in gathered.uniforms.items()
         }
         return renaming(gathered, self.atoms, {grad: label})(gathered.results[0].tree, uniforms)
 
     def _known(self, tree: Geometry, tensors: Mapping[str, int]) -> Geometry:
         """An integer of the call, for which the shapes of these tensors are those of what is given."""
-        for name in tensors.keys() - {each.label for each in self.results.values()}:
-            tree = replaced(tree, Arg(INT_LIST, shape_argument(name)), Arg(INT_LIST, name + SHAPE))
-        return tree
+        given = tensors.keys() - {each.label for each in self.results.values()}
+        return replaced(tree, {Arg(INT_LIST, shape_argument(each)): Arg(INT_LIST, each + SHAPE) for each in given})

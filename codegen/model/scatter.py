@@ -202,9 +202,7 @@ class _Scatter:
         extent = _extent_of(bounds)
         scope = dict.fromkeys(self.uniforms, INT64)
         tree = lower_integers(extent, scope, INT64, TARGET.native)
-        for name in names(extent):
-            tree = replaced(tree, Arg(INT64, name), self.uniforms[name])
-        return Size(tree)
+        return Size(replaced(tree, {Arg(INT64, name): self.uniforms[name] for name in names(extent)}))
 
     def _extent(self, read: Read, dim: int) -> Expr:
         """The size of a dimension of the tensor, whose shape is an argument of its own."""

@@ -1,7 +1,7 @@
 /* Functions of rows of float32 or float64 numbers: `to` may be one of the inputs, n is a multiple of OW_PAD.
  *
- * Kernels that call one of these functions once call its block instead (codegen/emit/blocks.py), which may use vector
- * instructions that no compiler makes of a loop, or look at several elements at once. */
+ * Kernels call these in place of the functions of one number (codegen/emit/blocks.py): they may use vector instructions that
+ * no compiler makes of a loop, or look at several elements at once. */
 #ifndef OPWEAVE_BLOCKS_H
 #define OPWEAVE_BLOCKS_H
 

@@ -53,7 +53,7 @@ static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept
             const float v_self = x_v_self[done + j];
             (void)v_self;
             {
-#line 163 "ops.yaml"
+#line 164 "ops.yaml"
                 const float each = v_self;
                 lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], each);
 #line 60 "softmax.c"
@@ -64,7 +64,7 @@ static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept
         const float v_self = x_v_self[done + j];
         (void)v_self;
         {
-#line 163 "ops.yaml"
+#line 164 "ops.yaml"
             const float each = v_self;
             lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], each);
 #line 71 "softmax.c"
@@ -99,7 +99,7 @@ const int64_t used = lanes_of(n);
             const float v_self = x_v_self[j];
             (void)v_self;
             {
-#line 163 "ops.yaml"
+#line 164 "ops.yaml"
                 const float each = v_self;
                 lanes_v_top[i % LANES][j] = join_v_top_f32(lanes_v_top[i % LANES][j], each);
 #line 106 "softmax.c"
@@ -133,23 +133,23 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             __builtin_prefetch((const char *)(x_v_self + n + done) + j);
             __builtin_prefetch((const char *)(out + n + done) + j, 1);
         }
-        float called[LANES];
+        float row_staged[LANES];
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
             const float v_self = x_v_self[done + j];
             (void)v_self;
-#line 164 "ops.yaml"
-            called[j] = v_self - v_top;
+#line 165 "ops.yaml"
+            row_staged[j] = v_self - v_top;
 #line 144 "softmax.c"
         }
-        ow_exp_block(called, called, LANES);
+        ow_exp_block(row_staged, row_staged, LANES);
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
             const float v_self = x_v_self[done + j];
             (void)v_self;
-            const float staged = called[j];
+            const float staged = row_staged[j];
             {
-#line 164 "ops.yaml"
+#line 165 "ops.yaml"
                 const float each = staged;
                 lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], each); out[done + j] = each;
 #line 156 "softmax.c"
@@ -159,23 +159,23 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
     for (int64_t first = 0; done < n; done += SHORT, first += SHORT) {
         const int64_t rest = n - done < SHORT ? n - done : SHORT, start = start_of(n, done);
         const float *few_v_self = n < SHORT ? padded(tail_v_self, x_v_self, n, sizeof *x_v_self) : x_v_self + start;
-        float called[SHORT];
+        float row_staged[SHORT];
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
             const float v_self = few_v_self[j];
             (void)v_self;
-#line 164 "ops.yaml"
-            called[j] = v_self - v_top;
+#line 165 "ops.yaml"
+            row_staged[j] = v_self - v_top;
 #line 170 "softmax.c"
         }
-        ow_exp_block(called, called, SHORT);
+        ow_exp_block(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
             const float v_self = few_v_self[j];
             (void)v_self;
-            const float staged = called[j];
+            const float staged = row_staged[j];
             {
-#line 164 "ops.yaml"
+#line 165 "ops.yaml"
                 const float each = staged;
                 values_v_total[j] = each;
 #line 182 "softmax.c"
@@ -211,27 +211,27 @@ const int64_t used = lanes_of(n);
     for (int64_t i = 0; i < n; i++) {
         const float *x_v_self = (const float *)(x[0] + i * step[0]);
         float *out = (float *)(kept + i * kept_step);
-        float called[WIDTH];
+        float row_staged[WIDTH];
 #pragma GCC ivdep
         for (int64_t j = 0; j < WIDTH; j++) {
             const float v_top = of_v_top[j];
             (void)v_top;
             const float v_self = x_v_self[j];
             (void)v_self;
-#line 164 "ops.yaml"
-            called[j] = v_self - v_top;
+#line 165 "ops.yaml"
+            row_staged[j] = v_self - v_top;
 #line 224 "softmax.c"
         }
-        ow_exp_block(called, called, WIDTH);
+        ow_exp_block(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
         for (int64_t j = 0; j < WIDTH; j++) {
             const float v_top = of_v_top[j];
             (void)v_top;
             const float v_self = x_v_self[j];
             (void)v_self;
-            const float staged = called[j];
+            const float staged = row_staged[j];
             {
-#line 164 "ops.yaml"
+#line 165 "ops.yaml"
                 const float each = staged;
                 lanes_v_total[i % LANES][j] = join_v_total_f32(lanes_v_total[i % LANES][j], each); out[j] = each;
 #line 238 "softmax.c"
@@ -262,7 +262,7 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
             const float v__kept = x_v__kept[done + j];
             (void)v__kept;
             {
-#line 165 "ops.yaml"
+#line 166 "ops.yaml"
                 const float each = v__kept / v_total;
                 out_0[done + j] = each;
 #line 269 "softmax.c"
@@ -274,7 +274,7 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
         const float v__kept = x_v__kept[done];
         (void)v__kept;
         {
-#line 165 "ops.yaml"
+#line 166 "ops.yaml"
             const float each = v__kept / v_total;
             out_0[done] = each;
 #line 281 "softmax.c"
@@ -295,7 +295,7 @@ static void maps_f32(char *const *out, const int64_t *out_step, char *const *x, 
             const float v__kept = x_v__kept[j];
             (void)v__kept;
             {
-#line 165 "ops.yaml"
+#line 166 "ops.yaml"
                 const float each = v__kept / v_total;
                 out_0[j] = each;
 #line 302 "softmax.c"
@@ -325,7 +325,7 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
             const double v_self = x_v_self[done + j];
             (void)v_self;
             {
-#line 163 "ops.yaml"
+#line 164 "ops.yaml"
                 const double each = v_self;
                 lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
 #line 332 "softmax.c"
@@ -336,7 +336,7 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
         const double v_self = x_v_self[done + j];
         (void)v_self;
         {
-#line 163 "ops.yaml"
+#line 164 "ops.yaml"
             const double each = v_self;
             lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
 #line 343 "softmax.c"
@@ -371,7 +371,7 @@ const int64_t used = lanes_of(n);
             const double v_self = x_v_self[j];
             (void)v_self;
             {
-#line 163 "ops.yaml"
+#line 164 "ops.yaml"
                 const double each = v_self;
                 lanes_v_top[i % LANES][j] = join_v_top_f64(lanes_v_top[i % LANES][j], each);
 #line 378 "softmax.c"
@@ -405,23 +405,23 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             __builtin_prefetch((const char *)(x_v_self + n + done) + j);
             __builtin_prefetch((const char *)(out + n + done) + j, 1);
         }
-        double called[LANES];
+        double row_staged[LANES];
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
             const double v_self = x_v_self[done + j];
             (void)v_self;
-#line 164 "ops.yaml"
-            called[j] = v_self - v_top;
+#line 165 "ops.yaml"
+            row_staged[j] = v_self - v_top;
 #line 416 "softmax.c"
         }
-        ow_exp_block_f64(called, called, LANES);
+        ow_exp_block_f64(row_staged, row_staged, LANES);
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
             const double v_self = x_v_self[done + j];
             (void)v_self;
-            const double staged = called[j];
+            const double staged = row_staged[j];
             {
-#line 164 "ops.yaml"
+#line 165 "ops.yaml"
                 const double each = staged;
                 lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], each); out[done + j] = each;
 #line 428 "softmax.c"
@@ -431,23 +431,23 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
     for (int64_t first = 0; done < n; done += SHORT, first += SHORT) {
         const int64_t rest = n - done < SHORT ? n - done : SHORT, start = start_of(n, done);
         const double *few_v_self = n < SHORT ? padded(tail_v_self, x_v_self, n, sizeof *x_v_self) : x_v_self + start;
-        double called[SHORT];
+        double row_staged[SHORT];
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
             const double v_self = few_v_self[j];
             (void)v_self;
-#line 164 "ops.yaml"
-            called[j] = v_self - v_top;
+#line 165 "ops.yaml"
+            row_staged[j] = v_self - v_top;
 #line 442 "softmax.c"
         }
-        ow_exp_block_f64(called, called, SHORT);
+        ow_exp_block_f64(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
             const double v_self = few_v_self[j];
             (void)v_self;
-            const double staged = called[j];
+            const double staged = row_staged[j];
             {
-#line 164 "ops.yaml"
+#line 165 "ops.yaml"
                 const double each = staged;
                 values_v_total[j] = each;
 #line 454 "softmax.c"
@@ -483,27 +483,27 @@ const int64_t used = lanes_of(n);
     for (int64_t i = 0; i < n; i++) {
         const double *x_v_self = (const double *)(x[0] + i * step[0]);
         double *out = (double *)(kept + i * kept_step);
-        double called[WIDTH];
+        double row_staged[WIDTH];
 #pragma GCC ivdep
         for (int64_t j = 0; j < WIDTH; j++) {
             const double v_top = of_v_top[j];
             (void)v_top;
             const double v_self = x_v_self[j];
             (void)v_self;
-#line 164 "ops.yaml"
-            called[j] = v_self - v_top;
+#line 165 "ops.yaml"
+            row_staged[j] = v_self - v_top;
 #line 496 "softmax.c"
         }
-        ow_exp_block_f64(called, called, WIDTH);
+        ow_exp_block_f64(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
         for (int64_t j = 0; j < WIDTH; j++) {
             const double v_top = of_v_top[j];
             (void)v_top;
             const double v_self = x_v_self[j];
             (void)v_self;
-            const double staged = called[j];
+            const double staged = row_staged[j];
             {
-#line 164 "ops.yaml"
+#line 165 "ops.yaml"
                 const double each = staged;
                 lanes_v_total[i % LANES][j] = join_v_total_f64(lanes_v_total[i % LANES][j], each); out[j] = each;
 #line 510 "softmax.c"
@@ -534,7 +534,7 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
             const double v__kept = x_v__kept[done + j];
             (void)v__kept;
             {
-#line 165 "ops.yaml"
+#line 166 "ops.yaml"
                 const double each = v__kept / v_total;
                 out_0[done + j] = each;
 #line 541 "softmax.c"
@@ -546,7 +546,7 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
         const double v__kept = x_v__kept[done];
         (void)v__kept;
         {
-#line 165 "ops.yaml"
+#line 166 "ops.yaml"
             const double each = v__kept / v_total;
             out_0[done] = each;
 #line 553 "softmax.c"
@@ -567,7 +567,7 @@ static void maps_f64(char *const *out, const int64_t *out_step, char *const *x, 
             const double v__kept = x_v__kept[j];
             (void)v__kept;
             {
-#line 165 "ops.yaml"
+#line 166 "ops.yaml"
                 const double each = v__kept / v_total;
                 out_0[j] = each;
 #line 574 "softmax.c"
