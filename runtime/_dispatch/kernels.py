@@ -48,9 +48,21 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return _view(op, values)
     if out is not None and not op.function.takes_out:
         return store(op, invoke(op.function, tuple(values), None, NEW), out)
-    if out is not None and not isinstance(out, Tensor):
-        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
-    return invoke(op.function, tuple(values), out, OUT if out is not None else mode)
+    return invoke(op.function, tuple(values), _targets(op, out), OUT if out is not None else mode)
+
+
+def _targets(op: Op, out: Any) -> Any:
+    """The tensor that is given as `out`, or the tuple of them for several results."""
+    if op.results is None:
+        if out is not None and not isinstance(out, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
+        return out
+    if out is None:
+        return None
+    fits = isinstance(out, (tuple, list)) and len(out) == len(op.results._fields)
+    if not fits or not all(isinstance(each, Tensor) for each in out):
+        raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
+    return tuple(out)
 
 
 def _moved(op: Op, values: Sequence[Any], where: device | None) -> Any:

@@ -345,30 +345,50 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     return any_tensors(op, inputs, params, out, mode, plain);
 }
 
-int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor **results) {
-    elementwise_call c;
-    c.plain = defaults_suffice(op, params);
-    if (!begin(&c, op, inputs, params, NULL)) return 0;
+static int new_results(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs, ow_tensor **results) {
     int made = 0;
     while (made < op->results) {
-        int dtype = dtype_of_result(op, made, c.r.result);
-        results[made] = new_result(op, &c.r, dtype, c.iter.ndim, c.iter.shape, inputs);
+        int dtype = dtype_of_result(op, made, c->r.result);
+        results[made] = new_result(op, &c->r, dtype, c->iter.ndim, c->iter.shape, inputs);
         if (!results[made]) break;
         made++;
     }
-    if (made == op->results && execute(&c, op, inputs, results, made)) return made;
+    if (made == op->results && execute(c, op, inputs, results, made)) return made;
     for (int k = 0; k < made; k++) ow_tensor_free(results[k]);
     return 0;
 }
 
-int ow_elementwise_over(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params) {
+/* Results that share memory are stored one after the other, so that the last of them stays. */
+static int store_in_turn(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *outs) {
+    ow_tensor *results[OW_MAX_OUTPUTS];
+    const int made = new_results(c, op, inputs, results);
+    int done = made;
+    for (int k = 0; k < made; k++) {
+        if (done && !ow_copy(outs[k], results[k])) done = 0;
+        ow_tensor_free(results[k]);
+    }
+    return done;
+}
+
+static int shares_with_another(ow_tensor *const *results, int n) {
+    for (int k = 1; k < n; k++)
+        if (ow_shares_memory(results[k], results, k)) return 1;
+    return 0;
+}
+
+int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor **results,
+                           ow_mode mode) {
     elementwise_call c;
     c.plain = defaults_suffice(op, params);
-    if (!begin(&c, op, inputs, params, inputs[0])) return 0;
+    if (!begin(&c, op, inputs, params, mode == OW_INPLACE ? results[0] : NULL)) return 0;
+    if (mode == OW_NEW) return new_results(&c, op, inputs, results);
     for (int k = 0; k < op->results; k++) {
         int dtype = dtype_of_result(op, k, c.r.result);
-        if (k && !check_inplace(op, inputs[k], dtype, c.iter.ndim, c.iter.shape)) return 0;
-        if (!ow_check_writable(inputs[k], inputs, op->ninputs)) return 0;
+        if (mode == OW_OUT && !prepare_out(op, inputs, results[k], dtype, c.iter.ndim, c.iter.shape)) return 0;
+        if (mode == OW_INPLACE && k && !check_inplace(op, results[k], dtype, c.iter.ndim, c.iter.shape)) return 0;
     }
-    return execute(&c, op, inputs, inputs, op->results);
+    for (int k = 0; k < op->results; k++)
+        if (!ow_check_writable(results[k], inputs, op->ninputs)) return 0;
+    if (shares_with_another(results, op->results)) return store_in_turn(&c, op, inputs, results);
+    return execute(&c, op, inputs, results, op->results) ? op->results : 0;
 }

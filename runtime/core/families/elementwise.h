@@ -102,10 +102,8 @@ void ow_absent_value(int which, int dtype, char *value);
 
 /* ---- results over inputs -------------------------------------------------------------------------------- */
 
-/* Writes all results over the first inputs. 1, or 0 with the error set. (elementwise.c) */
-int ow_elementwise_over(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params);
-/* The same of n calls, whose inputs stand one after the other in `rows`, which are moved about there; of n = 0, nothing.
- * (overwrite.c) */
+/* Writes the results of n calls over their first inputs. The inputs of each stand one after the other in `rows`, where they
+ * are moved about; n may be 0. 1, or 0 with the error set. (overwrite.c) */
 int ow_overwrite(const ow_op *op, ow_tensor **rows, int64_t n, ow_tensor *const *params);
 
 /* ---- the common case (elementwise_contiguous.c) -------------------------------------------------------- */

@@ -22,7 +22,7 @@ static int gives_value(const ow_call *c) { return ow_gives_value(c->op) || ow_fi
 
 int ow_takes_out(const ow_op *op) {
     switch (op->family) {
-    case OW_ELEMENTWISE: return op->results == 1;
+    case OW_ELEMENTWISE:
     case OW_EXTERN:
     case OW_FACTORY:
     case OW_INDEXING: return 1;
@@ -47,7 +47,7 @@ int ow_invoke(ow_call *c) {
     ow_ints *list = &c->lists[0];
     switch ((ow_family)c->op->family) {
     case OW_ELEMENTWISE:
-        if (c->op->results > 1) return ow_elementwise_several(c->op, c->inputs, params, c->results);
+        if (c->op->results > 1) return ow_elementwise_several(c->op, c->inputs, params, c->results, c->mode);
         result = ow_elementwise(c->op, c->inputs, params, c->out, c->mode); break;
     case OW_EXTERN: result = ow_extern(c->op, c->inputs, params, c->out, c->mode); break;
     case OW_REDUCE:
@@ -120,7 +120,10 @@ static int device_of(const ow_call *c, ow_device *device) {
     const ow_device from = *device;
     if (!c->out) return 1;
     *device = ow_place_of(c->out);
-    return *device == from || c->op->family == OW_FACTORY || fail_across(from, *device);
+    if (*device != from && c->op->family != OW_FACTORY) return fail_across(from, *device);
+    for (int k = 1; c->mode == OW_OUT && k < OW_CALL_RESULTS && c->results[k]; k++)
+        if (ow_place_of(c->results[k]) != from) return fail_across(from, ow_place_of(c->results[k]));
+    return 1;
 }
 
 /* 1 if the call draws from no generator that is given, or from one for the kind of device; else 0 with the error set. */

@@ -14,7 +14,7 @@ typedef struct ow_call {
     ow_tensor *inputs[OW_MAX_INPUTS]; /* in schema order; NULL: absent */
     ow_tensor *params[OW_MAX_PARAMS]; /* number tensors; NULL: the default */
     int has_params;                   /* is any of them not the default? */
-    ow_tensor *out;                   /* OW_OUT: where the result goes; OW_INPLACE: the first input */
+    ow_tensor *out;                   /* OW_OUT: where the result goes, the first of several; OW_INPLACE: the first input */
     int64_t ints[OW_CALL_INTS];       /* integers, truth values and words, in schema order; OW_NONE: None */
     int given;                        /* how many of `ints` there are, up to the last that is not None */
     double reals[OW_CALL_REALS];      /* arguments of type float that are no parameters of a kernel */
@@ -26,7 +26,7 @@ typedef struct ow_call {
     int count;              /* how many these are */
     struct ow_generator *generator;
     int64_t generator_device; /* whose tensors it fills; OW_NONE: any, of the default one */
-    ow_tensor *results[OW_CALL_RESULTS];
+    ow_tensor *results[OW_CALL_RESULTS]; /* those of the call; before it, with OW_OUT, where several results go */
 } ow_call;
 
 /* Everything absent, and the mode OW_NEW. */

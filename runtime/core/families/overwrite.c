@@ -94,7 +94,9 @@ static int run_joined(joined *all, double cost) {
 
 /* One call, of tensors of any kind. */
 static int run_one(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params) {
-    if (op->results > 1) return ow_elementwise_over(op, inputs, params);
+    ow_tensor *results[OW_MAX_OUTPUTS];
+    memcpy(results, inputs, sizeof *results * (size_t)op->results);
+    if (op->results > 1) return ow_elementwise_several(op, inputs, params, results, OW_INPLACE);
     return ow_elementwise(op, inputs, params, inputs[0], OW_INPLACE) != NULL;
 }
 

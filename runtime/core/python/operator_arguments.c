@@ -251,6 +251,18 @@ void ow_infer_dtype(ow_call *c, int count) {
     else c->dtype = integers ? OW_INT64 : OW_BOOL;
 }
 
+/* Where a call is to write its results: one tensor, or as many of them as the operator has results. */
+static int read_out(ow_reader *r, const ow_function *f, PyObject *out) {
+    const int several = f->core->family == OW_ELEMENTWISE && f->core->results > 1;
+    if (!f->takes_out) return 0;
+    if (!several) return (r->call.out = tensor_in(r, out)) != NULL;
+    if (!PyTuple_Check(out) || PyTuple_Size(out) != f->core->results) return 0;
+    for (int k = 0; k < f->core->results; k++)
+        if (!(r->call.results[k] = tensor_in(r, PyTuple_GetItem(out, k)))) return 0;
+    r->call.out = r->call.results[0];
+    return 1;
+}
+
 int ow_read_call(ow_reader *r, const ow_function *f, PyObject *const *values, PyObject *out, ow_mode mode) {
     ow_call_begin(&r->call, f->core);
     r->inputs = r->params = r->ints = r->lists = r->reals = r->nnumbers = r->nitems = 0;
@@ -260,7 +272,7 @@ int ow_read_call(ow_reader *r, const ow_function *f, PyObject *const *values, Py
         if (!read_argument(r, f, k, values[k])) return 0;
     r->call.mode = mode;
     if (mode == OW_INPLACE && !(r->call.out = tensor_in(r, values[0]))) return 0;
-    if (mode == OW_OUT && (!f->takes_out || !(r->call.out = tensor_in(r, out)))) return 0;
+    if (mode == OW_OUT && !read_out(r, f, out)) return 0;
     if (r->call.out && f->core->family == OW_FACTORY && r->call.dtype >= 0 && !r->any) return 0; /* it may contradict `out` */
     if (r->call.keepdim && ow_first_alone(&r->call)) return 0; /* it has no dimensions to keep */
     ow_infer_dtype(&r->call, r->params);

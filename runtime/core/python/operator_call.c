@@ -43,7 +43,7 @@ static PyObject *of_body(const ow_function *f, PyObject *const *values, PyObject
 
 static PyObject *finished(const ow_function *f, ow_call *c, int count, PyObject *const *values, PyObject *out) {
     if (c->mode == OW_INPLACE) return Py_NewRef(values[f->leads]);
-    if (c->mode == OW_OUT) return Py_NewRef(out);
+    if (c->mode == OW_OUT) return named(f, Py_NewRef(out));
     if (f->core->family == OW_VIEW) return ow_new_view(c->results[0], values[0]);
     return count == 1 ? ow_new_owner(c->results[0]) : named(f, ow_new_owners(c->results, count));
 }
@@ -256,7 +256,7 @@ static int is_answered(const ow_function *f, PyObject *const *values, uint32_t k
 
 /* NULL without an error: the dispatcher is to answer. */
 static PyObject *call_elsewhere(const ow_function *f, PyObject *const *values, PyObject *out, ow_mode mode) {
-    uint32_t keys = keys_of(out, 0);
+    uint32_t keys = keys_of(out, 1);
     for (int k = 0; k < f->narguments; k++) keys |= keys_of(values[k], 0);
     if (!is_answered(f, values, keys)) return NULL;
     PyObject *result = core_call(f, values, out, mode, OW_ANYWHERE);

@@ -300,7 +300,8 @@ typedef enum ow_mode { OW_NEW, OW_INPLACE, OW_OUT } ow_mode;
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode);
 /* All results of an operator that has several: how many, or 0 with the error set. (elementwise.c) */
-int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor **results);
+int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor **results,
+                           ow_mode mode);
 /* No dimensions were named, or an empty list of them: every one is meant, but in reductions to truth values such a list means
  * none, as in torch. */
 typedef enum ow_dims { OW_NO_LIST = 1, OW_EMPTY_LIST } ow_dims;
