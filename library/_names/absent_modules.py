@@ -73,14 +73,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "distributed.elastic.agent": (_ONE_PROCESS, ""),
     "distributed.elastic.multiprocessing": (_ONE_PROCESS, ""),
     "distributed.elastic.multiprocessing.errors": (_ONE_PROCESS, "ChildFailedError record"),
-    "distributed.fsdp.sharded_grad_scaler": (_ONE_PROCESS, "ShardedGradScaler"),
-    "distributed.fsdp.wrap": (
-        _ONE_PROCESS,
-        (
-            "CustomPolicy ModuleWrapPolicy _or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
-            "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap"
-        ),
-    ),
     "distributed.launcher": (_ONE_PROCESS, "LaunchConfig elastic_launch launch_agent"),
     "distributed.pipelining": (
         _ONE_PROCESS,

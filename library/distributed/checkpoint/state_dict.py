@@ -28,7 +28,7 @@ __all__ = [
     "set_state_dict",
 ]
 
-_WRAPPERS = ("_orig_mod", "_checkpoint_wrapped_module")
+_WRAPPERS = ("_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module")
 """Names of modules in those that wrap them, which the names of parameters leave out."""
 
 
@@ -170,14 +170,7 @@ def set_optimizer_state_dict(
     """
     options = _checked(options)
     for optimizer in _listed(optimizers):
-        own = _named_state(model, optimizer)
-        state = optim_state_dict
-        if options.full_state_dict:
-            flat = options.flatten_optimizer_state_dict
-            state = _distributed(state, _flat(own) if flat else own, options)
-        if state and "state" not in state:
-            state = _nested(state, own)
-        optimizer.load_state_dict(_selected(state, own, options.strict))
+        optimizer.load_state_dict(loadable_optimizer_state(model, optimizer, optim_state_dict, options))
 
 
 def set_state_dict(
@@ -305,6 +298,20 @@ def _nested(flat: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return {"state": found("state", own["state"]), "param_groups": groups}
 
 
+@no_grad()
+def loadable_optimizer_state(
+    model: Any, optimizer: Optimizer, state: dict[str, Any], options: StateDictOptions
+) -> dict[str, Any]:
+    """Return what `load_state_dict` of one optimizer takes, of a state of several by the names of parameters."""
+    own = _named_state(model, optimizer)
+    if options.full_state_dict:
+        flat = options.flatten_optimizer_state_dict
+        state = _distributed(state, _flat(own) if flat else own, options)
+    if state and "state" not in state:
+        state = _nested(state, own)
+    return _selected(state, own, options.strict)
+
+
 def _selected(state: dict[str, Any], own: dict[str, Any], strict: bool) -> dict[str, Any]:
     """The part of a state of several optimizers that one takes, with its groups in its order."""
     if not state or all(isinstance(key, int) for key in state["state"]):
@@ -378,7 +385,7 @@ def _distributed(state: Any, own: Any, options: StateDictOptions) -> Any:
         if options.broadcast_from_rank0:
             value = value.detach().contiguous() if isinstance(value, Tensor) else empty(value.shape, dtype=value.dtype)
             broadcast(value, 0)
-        return _as_part(value, beside)
+        return as_part(value, beside)
 
     if options.broadcast_from_rank0:
         sent = [described(state) if get_rank() == 0 else None]
@@ -387,9 +394,12 @@ def _distributed(state: Any, own: Any, options: StateDictOptions) -> Any:
     return matched(state, own)
 
 
-def _as_part(whole: Any, beside: Any) -> Any:
-    """The part of a whole tensor that another one, of the same sizes, has in this process."""
-    if not isinstance(beside, Tensor) or not is_distributed(beside) or whole.shape != beside.shape:
+def as_part(whole: Any, beside: Any) -> Any:
+    """Return the part of a whole tensor that another one, of the same sizes, has in this process; other values as they
+    are."""
+    if not isinstance(beside, Tensor) or not is_distributed(beside) or is_distributed(whole):
+        return whole
+    if whole.shape != beside.shape:
         return whole
     chunk = local_chunk("a tensor", beside)
     if chunk is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..._names.refusals import refused_class
 from ._fully_shard import (
     DataParallelMeshDims,
     FSDPModule,
@@ -12,17 +11,39 @@ from ._fully_shard import (
     share_comm_ctx,
 )
 from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
+from ._settings import (
+    BackwardPrefetch,
+    CPUOffload,
+    FullOptimStateDictConfig,
+    FullStateDictConfig,
+    LocalOptimStateDictConfig,
+    LocalStateDictConfig,
+    MixedPrecision,
+    OptimStateDictConfig,
+    OptimStateKeyType,
+    ShardedOptimStateDictConfig,
+    ShardedStateDictConfig,
+    ShardingStrategy,
+    StateDictConfig,
+    StateDictSettings,
+    StateDictType,
+)
+from ._wrapper import FullyShardedDataParallel
 
-_ONE_WAY = "modules are sharded by fully_shard(). Use it, and distributed.checkpoint.state_dict for states"
-_CLASSES = (
+__all__ = [
     "BackwardPrefetch",
     "CPUOffload",
+    "CPUOffloadPolicy",
+    "DataParallelMeshDims",
+    "FSDPModule",
     "FullOptimStateDictConfig",
     "FullStateDictConfig",
     "FullyShardedDataParallel",
     "LocalOptimStateDictConfig",
     "LocalStateDictConfig",
     "MixedPrecision",
+    "MixedPrecisionPolicy",
+    "OffloadPolicy",
     "OptimStateDictConfig",
     "OptimStateKeyType",
     "ShardedOptimStateDictConfig",
@@ -31,17 +52,6 @@ _CLASSES = (
     "StateDictConfig",
     "StateDictSettings",
     "StateDictType",
-)
-
-globals().update({name: refused_class(__name__, name, _ONE_WAY) for name in _CLASSES})
-
-__all__ = [
-    *_CLASSES,
-    "CPUOffloadPolicy",
-    "DataParallelMeshDims",
-    "FSDPModule",
-    "MixedPrecisionPolicy",
-    "OffloadPolicy",
     "UnshardHandle",
     "fully_shard",
     "register_fsdp_forward_method",

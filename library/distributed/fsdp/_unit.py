@@ -15,6 +15,7 @@ from ..._base.keys import KEY_BITS
 from ..._C import lib
 from ..._handle import packing
 from ..collectives import all_gather_into_tensor, all_reduce, reduce_scatter_tensor
+from ..tensor._parts import store
 from ._parameters import Layout, ShardedParameter
 from ._policies import MixedPrecisionPolicy
 
@@ -116,6 +117,21 @@ class Unit:
             each.release()
         del _units[lib.storage_of(self._memory._h)]
         self._memory, self.is_left_by_forward = None, False
+
+    def summon(self) -> None:
+        """Let the modules have whole parameters of the dtype of the shards."""
+        self.reshard()
+        policy, self.policy = self.policy, MixedPrecisionPolicy()
+        try:
+            self.unshard()
+        finally:
+            self.policy = policy
+
+    @no_grad()
+    def write_back(self) -> None:
+        """Write the elements of whole parameters to the shards."""
+        for each in self.parameters:
+            store(each.sharded, each.whole.detach())
 
     def saved(self, geometry: tuple[Any, ...]) -> Any:
         """Return a view of the whole parameters, which are gathered if they are not there."""

@@ -27,3 +27,13 @@ def use(request, tmp_path_factory):
 @pytest.mark.parametrize("name", names("sharded_modules"))
 def test_use(use, name):
     check(use, name)
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def wrapper(request, tmp_path_factory):
+    return run_cases("fsdp_wrapper", request.param, tmp_path_factory.mktemp("ranks"))
+
+
+@pytest.mark.parametrize("name", names("fsdp_wrapper"))
+def test_wrapper(wrapper, name):
+    check(wrapper, name)
