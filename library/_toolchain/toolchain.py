@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from .._base import package_data
 from . import object_cache
+from .precompiled_headers import PrecompiledHeaders, discard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,11 +171,12 @@ def build(
     """
     cache = object_cache.users_own()
     common = _identity(toolchain, headers)
+    precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, common)
     jobs = [Job(source, level) for source in (*kernels, registry) for level in outputs]
     steps = len(jobs) + len(outputs)
     failures: list[_Failure] = []
     with ThreadPoolExecutor(_cores()) as pool:
-        started = {pool.submit(_object, toolchain, job, headers, cache, common, anew): job for job in jobs}
+        started = {pool.submit(_object, toolchain, job, headers, cache, precompiled, common, anew): job for job in jobs}
         try:
             for done, future in enumerate(as_completed(started), 1):
                 failure = future.result()
@@ -186,6 +188,7 @@ def build(
             pool.shutdown(wait=False, cancel_futures=True)  # those that run now are waited for below
             raise
     cache.remove_unused()
+    precompiled.remove_unused()
     if failures:
         raise CompilerError(_explain(sorted(failures, key=lambda f: jobs.index(f.job)), yaml))
     for done, (level, output) in enumerate(outputs.items(), len(jobs) + 1):
@@ -225,6 +228,7 @@ def _object(
     job: Job,
     headers: Path,
     cache: object_cache.ObjectCache,
+    precompiled: PrecompiledHeaders,
     common: tuple[str | bytes, ...],
     anew: bool,
 ) -> _Failure | None:
@@ -238,10 +242,15 @@ def _object(
     if cached is not None:
         job.output.write_bytes(cached)
         return None
-    command = [*toolchain.command, *arguments, "-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
-    refusal = _run(command)
-    if refusal:
-        return _Failure(job, command, refusal)
+    compiler = [*toolchain.command, *arguments]
+    command = [*compiler, "-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
+    header = None if anew else precompiled.find(compiler, text)
+    if header is None or _run([*command, "-include", str(header)]):
+        refusal = _run(command)
+        if refusal:
+            return _Failure(job, command, refusal)
+        if header is not None:
+            discard(header)
     cache.keep(key, job.output.read_bytes())
     return None
 

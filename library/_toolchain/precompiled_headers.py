@@ -1,0 +1,103 @@
+"""Precompiled headers: what kernels begin with is parsed once for all weavings.
+
+The headers of vector instructions take most of the time that a small kernel takes to compile; GCC reads them in a tenth
+of it where it has precompiled them with the same flags. That takes as long as five kernels, so nobody waits for it: a
+process of its own does it in the user's cache, for the kernels that come later. The cache only saves time: without it,
+with another compiler, or where what lies there is damaged, kernels are compiled as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from . import object_cache
+
+_SLOW = ('"half.h"', '"special.h"', '"vector_math.h"')
+"""The headers that include those of vector instructions."""
+_HEADER = "beginning.h"
+_PRECOMPILED = f"{_HEADER}.gch"
+_MAKING_SECONDS = 60
+"""The age from which a header that is not there yet counts as one whose making was interrupted."""
+_MAKE = f'("$@" -o made && mv made {_PRECOMPILED}) >/dev/null 2>&1 &'
+
+
+class PrecompiledHeaders:
+    """The precompiled headers of a user, for one compiler and one version of the core's headers."""
+
+    def __init__(self, folder: Path | None, headers: Path, identity: Sequence[str | bytes]) -> None:
+        """Open the cache in `folder`; None: there is none.
+
+        Args:
+            folder: the cache, each header in a folder of its own.
+            headers: the folder of the core's headers.
+            identity: what the compiler's work depends on, the text of `--version` first.
+        """
+        version = identity[0]
+        is_gcc = isinstance(version, str) and "Free Software Foundation" in version
+        self._folder = folder if is_gcc else None
+        self._headers = headers
+        self._identity = identity
+
+    def find(self, command: Sequence[str], text: str) -> Path | None:
+        """Return the header to include before a kernel's text, if it is precompiled; else begin to precompile it, where
+        that saves time."""
+        beginning = beginning_of(text)
+        if self._folder is None or not any(each in beginning for each in _SLOW):
+            return None
+        place = self._folder / object_cache.key([*self._identity, *command, beginning])
+        try:
+            if (place / _PRECOMPILED).exists():
+                os.utime(place)  # it is in use
+                return place / _HEADER
+            if _is_ours_to_make(place):
+                self._begin(place, command, beginning)
+        except OSError:
+            pass
+        return None
+
+    def _begin(self, place: Path, command: Sequence[str], beginning: str) -> None:
+        shutil.copytree(self._headers, place / "include", dirs_exist_ok=True)
+        (place / _HEADER).write_text(beginning, "utf-8")
+        compiler = [*command, "-I", "include", "-x", "c-header", _HEADER]
+        subprocess.run(["sh", "-c", _MAKE, "sh", *compiler], cwd=place, stdin=subprocess.DEVNULL, check=False)
+
+    def remove_unused(self) -> None:
+        """Remove headers that no weaving has used for long."""
+        if self._folder is not None:
+            object_cache.remove_unused(self._folder)
+
+
+def discard(header: Path) -> None:
+    """Remove a precompiled header with which the compiler refuses what it compiles without."""
+    with suppress(OSError):
+        header.with_name(_PRECOMPILED).unlink()
+
+
+def _is_ours_to_make(place: Path) -> bool:
+    """True for the second kernel that would use the header, and for the first after its making was interrupted: one
+    kernel alone is compiled before its header could be."""
+    try:
+        place.mkdir()
+    except FileExistsError:
+        header = place / _HEADER
+        try:
+            header.open("x").close()
+        except FileExistsError:
+            if time.time() - header.stat().st_mtime < _MAKING_SECONDS:
+                return False
+            os.utime(header)
+        return True
+    return False
+
+
+def beginning_of(text: str) -> str:
+    """The headers that a kernel includes before anything else, as it includes them."""
+    lines = itertools.dropwhile(lambda line: line.startswith("/* "), text.splitlines(keepends=True))
+    return "".join(itertools.takewhile(lambda line: line.startswith('#include "'), lines))
