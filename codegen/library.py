@@ -11,25 +11,7 @@ from .check.calls import Provided
 from .errors import Diagnostics, Span
 from .expr.parse import Family as Expressions
 from .model.operator import Declaration, Operator
-from .read import (
-    adjoints,
-    copies,
-    drawing,
-    entry,
-    fold_adjoints,
-    fold_order,
-    functions,
-    last_lines,
-    like,
-    loop_adjoints,
-    placing,
-    recurrence_adjoints,
-    rounds,
-    row_order,
-    rows_adjoints,
-    stages,
-    version,
-)
+from .read import copies, entry, following, functions, like, version
 from .source import load
 from .source.nodes import Document, Node
 from .source.text import to_yaml
@@ -88,27 +70,11 @@ def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Itera
     """The declaration, the operators of its stages, and those of the gradients that are `auto`."""
     if isinstance(declaration, Operator):
         try:
-            parts = (
-                drawing.follow(declaration)
-                or placing.follow(declaration, diagnostics)
-                or last_lines.follow(declaration, diagnostics)
-                or rounds.follow(declaration, diagnostics)
-                or row_order.follow(declaration, diagnostics)
-                or fold_order.follow(declaration, diagnostics)
-                or stages.split(declaration)
-            )
+            parts = following.first(following.PARTS, declaration, diagnostics)
             if parts:
                 return [each for part in parts for each in _with_gradients(part, diagnostics)]
-            for follow in (
-                recurrence_adjoints.follow,
-                adjoints.follow,
-                fold_adjoints.follow,
-                rows_adjoints.follow,
-                loop_adjoints.follow,
-            ):
-                made = follow(declaration, diagnostics)
-                if made is not None:
-                    return [*made]
+            found = following.first(following.GRADIENTS, declaration, diagnostics)
+            return (declaration,) if found is None else found
         except RecursionError:
             _report_size(declaration.span, "the automatic gradients", diagnostics)
     return (declaration,)

@@ -153,12 +153,13 @@ def results(
     """Results over the rows of matrices; the reduced dimension is kept. `numbers` are the parameters; None: samples."""
     import numpy as np
 
-    dtype = row_order.wide(dtype) if isinstance(body, OrderedFolding) else dtype
+    ordered = body if isinstance(body, OrderedFolding) else None
+    dtype = dtype if ordered is None else row_order.wide(dtype)
     steps, types = Steps(operator, body, dtype, numbers), result_dtypes(operator, dtype)
     rows, length = next(iter(lines.values())).shape
     order = None
-    if isinstance(body, OrderedFolding):
-        lines, order = _in_order(body, lines, steps.numbers, dtype)
+    if ordered is not None:
+        lines, order = _in_order(ordered, lines, steps.numbers, dtype)
     columns = [{name: value[:, index] for name, value in lines.items()} for index in range(length)]
     state: State = {} if body.is_scan else steps.start({})
     found = []

@@ -96,7 +96,8 @@ def row_results(
     """Results over the rows of matrices, for parameters that are these `numbers`."""
     import numpy as np
 
-    dtype = row_order.wide(dtype) if isinstance(body, OrderedRows) else dtype
+    ordered = body if isinstance(body, OrderedRows) else None
+    dtype = dtype if ordered is None else row_order.wide(dtype)
     types, shape = row_dtypes(operator, body, dtype), next(iter(lines.values())).shape
     env: dict[str, Array] = {
         name: each[:, :1] if name in body.per_row else each[:1] if name in body.per_place else each
@@ -125,17 +126,17 @@ def row_results(
         return found if extent is Extent.ELEMENT else found.sum(0, keepdims=True)
 
     order = None
-    if isinstance(body, OrderedRows):
+    if ordered is not None:
         places = np.broadcast_to(np.arange(shape[1], dtype=dtype.numpy), shape)
         env = {PLACE: places, **env}
-        if body.key is not None:
-            for let in body.before:
+        if ordered.key is not None:
+            for let in ordered.before:
                 env[let.name] = step(let)
-            order = row_order.of(elements(body.key))
+            order = row_order.of(elements(ordered.key))
             own = (each.name for each in operator.inputs if each.name not in body.per_row)
             for name in {*own, *({PLACE} - lines.keys() - numbers.keys())}:
                 env[name] = row_order.put(np.broadcast_to(env[name], shape), order)
         env = {RANK: places, **env}
-    for each in body.steps if isinstance(body, OrderedRows) else body.lets:
+    for each in body.steps:
         env[each.name] = step(each)
     return tuple(of(extent, expression) for extent, expression in body.outputs)

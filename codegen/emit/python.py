@@ -6,10 +6,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from ..cache import NONE as NO_CACHE
 from ..cache import Cache
@@ -260,18 +261,33 @@ def _words(operator: Operator) -> str | None:
 
 def _body(operator: Operator) -> Body | None:
     names = tuple(argument.name for argument in operator.schema.arguments)
-    body = operator.body
-    if isinstance(body, Composite):
-        text = composite_body(body)
-    elif isinstance(body, Factory) and (body.let or body.fill or body.default_dtype or not body.shape.isidentifier()):
-        names, text = (*names, "_produce"), "\n".join(_factory(operator, body))
-    else:
+    if operator.family not in BODIES:
+        return None
+    further, lines = BODIES[operator.family](operator, operator.body)
+    text = "\n".join(lines)
+    if not text:
         return None
     formats = len(operator.tensors_only) if "memory_format" in operator.tags else 0
-    return Body(f"_{operator.name}_body", names, textwrap.indent(text, "    "), formats)
+    return Body(f"_{operator.name}_body", (*names, *further), textwrap.indent(text, "    "), formats)
 
 
-def _factory(operator: Operator, body: Factory) -> Iterator[str]:
+def _composite(operator: Operator, body: Composite) -> tuple[tuple[str, ...], Iterable[str]]:
+    return (), [composite_body(body)]
+
+
+def _factory(operator: Operator, body: Factory) -> tuple[tuple[str, ...], Iterable[str]]:
+    is_plain = not (body.let or body.fill or body.default_dtype) and body.shape.isidentifier()
+    return ("_produce",), () if is_plain else _produced(operator, body)
+
+
+BODIES: dict[Family, Callable[[Operator, Any], tuple[tuple[str, ...], Iterable[str]]]] = {
+    Family.COMPOSITE: _composite,
+    Family.FACTORY: _factory,
+}
+"""The Python behind operators of a family: parameters besides the arguments, and lines; none where there is none."""
+
+
+def _produced(operator: Operator, body: Factory) -> Iterator[str]:
     if body.let:
         yield f"{', '.join(name for name, _ in body.let)} = {', '.join(f'({text})' for _, text in body.let)}"
     result = f"_produce({', '.join([body.shape, 'dtype', *(param.name for param in operator.params)])})"

@@ -7,7 +7,6 @@ one of these names as a field without a default writes `field()`: a dataclass wo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -61,7 +60,7 @@ class Body:
         """The dtypes of inputs that the entry tells."""
         return self.fixed
 
-    @cached_property
+    @property
     def discrete(self) -> Collection[str]:
         """Tensors that have no gradient."""
         return self.fixed.keys()

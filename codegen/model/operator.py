@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
+from typing import TypeVar
 
 from ..dtypes import COMPUTE_DTYPES, DType, Promotion, ordered
 from ..errors import Span
@@ -99,6 +100,9 @@ class Derivative:
         if self.text != "auto" or self.tree is None:
             return self.text
         return shared_parts.text(self.tree)
+
+
+B = TypeVar("B", bound=Body)
 
 
 def grad_name(label: str) -> str:
@@ -255,3 +259,8 @@ class Operator(Declaration):
     @property
     def result_is_bool(self) -> bool:
         return self.promotion in (Promotion.ALWAYS_BOOL, Promotion.BOOL)
+
+    def body_of(self, kind: type[B]) -> B:
+        """Return the body of an operator that is known to have one of this kind."""
+        assert isinstance(self.body, kind)
+        return self.body

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DType
 from ..expr import names
@@ -64,6 +64,11 @@ class Rows(Body):
     """The tensors whose elements are the same in all rows."""
     fixed: Mapping[str, DType] = field(default_factory=dict)
     own: tuple[DType | None, ...] = (None,)
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The steps that are computed one after the other (ordered_rows.py)."""
+        return self.lets
 
     def extent(self, tensor: str) -> Extent:
         """Return what a tensor has one element for; its gradient has one there as well."""

@@ -7,7 +7,7 @@ these have all derivatives. Of others there are first and second derivatives.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
@@ -64,12 +64,8 @@ _Made: TypeAlias = tuple[_Part, ...] | NoAdjointError
 """The parts of a gradient that are due to the results that have one, or why there is none."""
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
-    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
-    return _with_adjoints(operator, operator.body, diagnostics) if isinstance(operator.body, Compute) else None
-
-
-def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterator[Operator]:
+def follow(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterator[Operator]:
+    """Yield the operator, with formulas in place of `auto`, and those that these call."""
     automatic = [name for name, each in operator.derivatives.items() if each.text == AUTO]
     formulas: dict[str, Derivative] = dict(operator.derivatives)
     found: dict[str, tuple[_Part, ...]] = {}
@@ -117,8 +113,7 @@ def _sum(operator: Operator, body: Compute, part: _Part, target: str) -> str:
     texts += [f"{part.grad}{_summed(body, target)}"] if part.passes else []
     for made in part.scattered:
         terms, places = (plain_call(operator, body, each, values) for each in made)
-        assert isinstance(made[0].body, Compute)
-        inner = f", {body.tensors[target]}, {len(made[0].body.names)}" if body.is_batched(target) else ""
+        inner = f", {body.tensors[target]}, {len(made[0].body_of(Compute).names)}" if body.is_batched(target) else ""
         texts.append(f"add_at({part.grad}, {target}.shape, {places}, {terms}{inner})")
     return " + ".join(texts)
 
@@ -142,8 +137,7 @@ def _gradient(operator: Operator, body: Compute, target: str) -> _Made:
 
 
 def _part(operator: Operator, found: Gradient, prefix: str, target: str, grad: str) -> _Part:
-    assert isinstance(operator.body, Compute)
-    name, argument = name_of(prefix, target), grad_name(operator.body)
+    name, argument = name_of(prefix, target), grad_name(operator.body_of(Compute))
     passes = found.gathered is not None and is_identity(found.gathered, argument)
     gathered = (
         None if found.gathered is None or passes else operator_of(operator, found.gathered, name, target, argument)
@@ -193,8 +187,7 @@ def operator_of(
 
 def _dtypes(operator: Operator, target: str) -> frozenset[DType]:
     """The dtypes of a gradient. The transposed map of a linear one may be called for its own sake, with integers."""
-    body = operator.body
-    assert isinstance(body, Compute)
+    body = operator.body_of(Compute)
     summed = operator.dtypes - {BOOL}
     if not operator.order and target in body.tensors and _without_optional(body, target) is not None:
         return summed
@@ -223,9 +216,9 @@ def _call(operator: Operator, body: Compute, made: Operator, target: str, values
     summed = _summed(body, target)
     if summed:
         return f"{text}{summed}"
-    assert isinstance(made.body, Compute)
+    own = made.body_of(Compute)
     # Nothing that is read tells the dimensions in front.
-    unknown = made.body.batched and not any(map(made.body.is_batched, made.body.tensors))
+    unknown = own.batched and not any(map(own.is_batched, own.tensors))
     return f"{text}.expand({target}.shape)" if unknown else text
 
 
@@ -251,14 +244,14 @@ def _differentiable(
     diagnostics: Diagnostics,
 ) -> Iterator[Operator]:
     """The operator of a gradient with derivatives of its own, and what they call."""
-    assert isinstance(made.body, Compute)
+    own = made.body_of(Compute)
     formulas: dict[str, Derivative] = {}
     further: dict[str, Operator] = {}
     others: list[Operator] = []
     source = operator.derivatives[target].source
     linear = _without_optional(body, target) if len(operator.schema.returns) == 1 else None
     for argument in made.inputs:
-        if argument.name in made.body.discrete:
+        if argument.name in own.discrete:
             continue
         text = None
         if linear is not None and argument.name == GRAD:
@@ -270,7 +263,7 @@ def _differentiable(
             text = _call(operator, body, adjoints[argument.name], argument.name, {GRAD: GRAD, target: "grad"})
         if text is None or not _known(text, made):
             second = _second(made, target, argument.name, source, diagnostics)
-            text = _formula(made, made.body, second, argument.name)
+            text = _formula(made, own, second, argument.name)
             if not isinstance(second, NoAdjointError):
                 alone = _only_gathered(made, second)
                 if alone is not None:
@@ -282,9 +275,9 @@ def _differentiable(
     yield from (constant(each, source) for each in others)
     for name, each in further.items():
         last = {argument.name: Derivative("none", source) for argument in each.inputs}
-        if is_linear(made.body, name):
+        if is_linear(own, name):
             grad = each.inputs[0].name
-            text = _original(made, name, made.body, {shape_argument(target): f"{grad}.shape"})
+            text = _original(made, name, own, {shape_argument(target): f"{grad}.shape"})
             last[grad] = Derivative(text, source)
         yield replace(each, derivatives=MappingProxyType(last))
 
@@ -297,15 +290,13 @@ def _operators(parts: tuple[_Part, ...]) -> Iterator[Operator]:
 
 def constant(made: Operator, source: Scalar) -> Operator:
     """The operator without derivatives."""
-    assert isinstance(made.body, Compute)
     names = (each.name for each in made.inputs if each.name not in made.body.discrete)
     return replace(made, derivatives=MappingProxyType({name: Derivative("none", source) for name in names}))
 
 
 def _second(made: Operator, target: str, argument: str, source: Scalar, diagnostics: Diagnostics) -> _Made:
     """The parts of a gradient of a gradient; where there is none that is noted."""
-    assert isinstance(made.body, Compute)
-    found = _gradient(made, made.body, argument)
+    found = _gradient(made, made.body_of(Compute), argument)
     if isinstance(found, NoAdjointError) and not isinstance(found, IndependentError):
         message = f"the gradient by '{target}' has no derivative by '{argument}': {found}"
         diagnostics.note(source.span, message, NO_SECOND)
@@ -314,13 +305,13 @@ def _second(made: Operator, target: str, argument: str, source: Scalar, diagnost
 
 def _terms(made: Operator, target: str, source: Scalar, diagnostics: Diagnostics) -> Iterator[Operator]:
     """The operator of terms with derivatives, and what they call."""
-    assert isinstance(made.body, Compute)
+    own = made.body_of(Compute)
     formulas: dict[str, Derivative] = {}
     further: list[Operator] = []
     for argument in made.inputs:
-        if argument.name not in made.body.discrete:
+        if argument.name not in own.discrete:
             second = _second(made, target, argument.name, source, diagnostics)
-            formulas[argument.name] = Derivative(_formula(made, made.body, second, argument.name), source)
+            formulas[argument.name] = Derivative(_formula(made, own, second, argument.name), source)
             further += [] if isinstance(second, NoAdjointError) else _operators(second)
     yield replace(made, derivatives=MappingProxyType(formulas))
     yield from (constant(each, source) for each in further)

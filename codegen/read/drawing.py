@@ -12,11 +12,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError, Name, Span
 from ..expr.parse import Family as Expressions
 from ..expr.parse import OwnFunction
 from ..expr.source import Source
-from ..model.operator import Composite, Derivative, Drawn, Family, Operator
+from ..model.operator import Body, Composite, Derivative, Drawn, Family, Operator
 from ..schema import Argument, BaseType, FunctionSchema
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
@@ -101,7 +102,7 @@ def _texts(node: Node | None) -> Iterator[Scalar]:
             yield from _texts(value)
 
 
-def follow(operator: Operator) -> Iterable[Operator] | None:
+def follow(operator: Operator, body: Body, diagnostics: Diagnostics) -> Iterable[Operator] | None:
     """The operator as Python, and the one that has the numbers as tensors; None where none are drawn."""
     drawn = operator.drawn
     if drawn is None:

@@ -6,13 +6,14 @@ One operator computes all gradients in one run. It has derivatives of its own, f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from ..dtypes import DTYPE_CLASSES, FLOAT64
 from ..errors import Diagnostics
 from ..expr import ExpressionError
+from ..model.accumulation import Accumulation
 from ..model.computation import own_dtypes
 from ..model.fold_adjoint import COUNT, adjoint, of_one_value, states, used
 from ..model.folding import Folding
@@ -22,8 +23,6 @@ from ..model.operator import (
     Derivative,
     Family,
     Operator,
-    Reduce,
-    Scan,
     grad_name,
 )
 from .adjoints import AUTO, NO_SECOND
@@ -33,12 +32,14 @@ _DEPTH = 2
 """The largest order of an operator's derivatives."""
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
-    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
-    body = operator.body
-    if isinstance(body, (Reduce, Scan)):
-        body = of_one_value(body)
-    return _with_adjoint(operator, body, diagnostics, _DEPTH) if isinstance(body, Folding) else None
+def follow(operator: Operator, body: Folding, diagnostics: Diagnostics) -> Iterator[Operator]:
+    """Yield the operator, with formulas in place of `auto`, and those that these call."""
+    return _with_adjoint(operator, body, diagnostics, _DEPTH)
+
+
+def follow_accumulation(operator: Operator, body: Accumulation, diagnostics: Diagnostics) -> Iterator[Operator]:
+    """Yield the same of a reduction or a scan of one value."""
+    return follow(operator, of_one_value(body), diagnostics)
 
 
 def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics, depth: int) -> Iterator[Operator]:
@@ -70,8 +71,7 @@ def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics, d
     }
     yield replace(operator, derivatives=MappingProxyType(formulas))
     for other in made:
-        assert isinstance(other.body, Folding)
-        yield from _with_adjoint(other, other.body, diagnostics, depth - 1)
+        yield from _with_adjoint(other, other.body_of(Folding), diagnostics, depth - 1)
 
 
 class _TooManyError(ValueError):

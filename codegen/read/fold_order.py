@@ -22,9 +22,8 @@ from .internal import internal, returned, unused
 from .row_order import Parts, dtypes_of_parts, made_of
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+def follow(operator: Operator, body: Folding, diagnostics: Diagnostics) -> Iterable[Operator] | None:
     """The operator as Python, and those that it calls; None where it has no order."""
-    body = operator.body
     return made_of(_FoldParts(operator, body), diagnostics) if isinstance(body, OrderedFolding) else None
 
 
@@ -33,7 +32,7 @@ class _FoldParts(Parts):
     whole = True
 
     def __init__(self, operator: Operator, body: OrderedFolding) -> None:
-        super().__init__(operator, body)
+        super().__init__(operator, body, body.names)
         self.fold = body
 
     def _results(self, outputs: Sequence[tuple[str, Extent, Expression, DType | None]]) -> list[str]:

@@ -25,10 +25,9 @@ _END = "lines"
 """Ends the name of the operator that gives all lines."""
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+def follow(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterable[Operator] | None:
     """The operator as Python, and the one that it calls; None where all lines are the result."""
-    body = operator.body
-    if not isinstance(body, Compute) or not body.last:
+    if not body.last:
         return None
     refuse_formulas(operator, "the derivatives of what is the last line follow from those of all lines", diagnostics)
     lines = _lines(operator, body)

@@ -29,14 +29,13 @@ from .internal import internal
 _DEPTH = 2
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
-    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
+def follow(operator: Operator, body: Elementwise, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The operator, with formulas in place of `auto`, and those that these call; None where the body has no loop."""
     return _with_gradients(operator, _DEPTH, diagnostics) if _is_loop(operator) else None
 
 
 def _is_loop(operator: Operator) -> bool:
-    body, formulas = operator.body, operator.derivatives.values()
-    return isinstance(body, Elementwise) and body.iterate is not None and any(each.text == AUTO for each in formulas)
+    return operator.body.iterates and any(each.text == AUTO for each in operator.derivatives.values())
 
 
 def _with_gradients(operator: Operator, depth: int, diagnostics: Diagnostics) -> Iterator[Operator]:
@@ -82,8 +81,7 @@ def _has_gradient(own: object) -> bool:
 
 
 def _gradient(operator: Operator, target: str, source: Scalar) -> Operator:
-    body = operator.body
-    assert isinstance(body, Elementwise)
+    body = operator.body_of(Elementwise)
     loop = body.iterate
     assert loop is not None
     types = variable_dtypes(operator, body, FLOAT64)

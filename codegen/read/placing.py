@@ -29,10 +29,9 @@ from .internal import internal, scalar_of
 COMBINED = "combined_at"
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+def follow(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterable[Operator] | None:
     """The operator as Python, and those that it calls; None where results stand where their variables are."""
-    body = operator.body
-    if not isinstance(body, Compute) or not body.places:
+    if not body.places:
         return None
     _check(operator, body, diagnostics)
     try:

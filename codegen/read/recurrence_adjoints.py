@@ -28,10 +28,9 @@ _DEPTH = 2
 """The largest order of an operator's derivatives."""
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
-    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
-    body = operator.body
-    if not isinstance(body, Compute) or not body.own:
+def follow(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The operator, with formulas in place of `auto`, and those that these call; None where it reads no results."""
+    if not body.own:
         return None
     return _with_adjoints(operator, body, _DEPTH, diagnostics)
 
@@ -57,7 +56,7 @@ def _with_adjoints(operator: Operator, body: Compute, depth: int, diagnostics: D
     name = f"{operator.name}_through"
     through = adjoints.operator_of(_step(operator, opened, [*known, *names]), back, name, "its results", *grads)
     positions = {each: _positions(operator, step, chosen.tensors[each], each, first) for each in names}
-    step, *others = adjoints.follow(step, diagnostics) or ()
+    step, *others = adjoints.follow(step, step.body_of(Compute), diagnostics)
     texts = _given(operator, results)
     formulas = {name: _with_names(step.derivatives[name], texts) for name in automatic}
     arriving = _arriving(operator, results)

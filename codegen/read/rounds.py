@@ -22,10 +22,9 @@ from .internal import internal, returned, scalar_of, unused
 from .stages import in_dtype_of_computation
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+def follow(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterable[Operator] | None:
     """The operator as Python, and those that it calls; None where the body has no such loop."""
-    body = operator.body
-    if not isinstance(body, Compute) or body.rounds is None:
+    if body.rounds is None:
         return None
     for message, help in _refusals(operator, body):
         diagnostics.report(body.span, message, help)

@@ -8,7 +8,7 @@ The operators of rows have their derivatives; to these the order is a constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -16,7 +16,6 @@ from ..dtypes import BOOL, DTYPE_CLASSES, FLOAT32, FLOAT64, INT64, DType, Promot
 from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError, Literal, Name, derive, names, simplify, substitute
 from ..model.computation import own_dtypes
-from ..model.folding import Folding
 from ..model.operator import (
     MAX_INPUTS,
     MAX_OUTPUTS,
@@ -50,12 +49,9 @@ _HELPERS = (
 _Output = tuple[str, Extent, Expression, DType | None]
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+def follow(operator: Operator, body: Rows, diagnostics: Diagnostics) -> Iterable[Operator] | None:
     """The operator as Python, and those that it calls; None where it has no order."""
-    body = operator.body
-    if not isinstance(body, OrderedRows):
-        return None
-    return made_of(Parts(operator, body), diagnostics)
+    return made_of(Parts(operator, body), diagnostics) if isinstance(body, OrderedRows) else None
 
 
 def made_of(parts: Parts, diagnostics: Diagnostics) -> list[Operator]:
@@ -86,14 +82,13 @@ class Parts:
     whole = False
     """True if positions along the lines are integers, and not of the dtype of computation."""
 
-    def __init__(self, operator: Operator, body: OrderedRows | OrderedFolding) -> None:
+    def __init__(self, operator: Operator, body: OrderedRows | OrderedFolding, local: Collection[str] = ()) -> None:
         self.operator = operator
         self.body = body
         self.source = body.outputs[0][1].source
         inputs = [each.name for each in operator.inputs]
-        local = {*body.names} if isinstance(body, Folding) else set[str]()
         taken = {each.name for each in operator.schema.arguments} | {step.name for step in body.steps} | {*_HELPERS}
-        self.positions = {name for name in (RANK, PLACE) if operator.schema.argument(name) is None} - local
+        self.positions = {name for name in (RANK, PLACE) if operator.schema.argument(name) is None}.difference(local)
         self.layout, self.dtype, self.order = (unused(each, taken) for each in ("layout", "dtype", "order"))
         self.variables = {each: unused(each, taken) for each in self.positions}
         """The names in Python, where they differ from the entry's."""

@@ -5,7 +5,7 @@ One operator computes all gradients in one run. It has derivatives of its own, f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -30,9 +30,9 @@ _DEPTH = 2
 """The largest order of an operator's derivatives."""
 
 
-def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
-    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
-    return _with_adjoint(operator, operator.body, diagnostics, _DEPTH) if isinstance(operator.body, Rows) else None
+def follow(operator: Operator, body: Rows, diagnostics: Diagnostics) -> Iterator[Operator]:
+    """Yield the operator, with formulas in place of `auto`, and those that these call."""
+    return _with_adjoint(operator, body, diagnostics, _DEPTH)
 
 
 def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics, depth: int) -> Iterator[Operator]:
@@ -63,8 +63,7 @@ def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics, dept
     }
     yield replace(operator, derivatives=MappingProxyType(formulas))
     if made is not None:
-        assert isinstance(made.body, Rows)
-        yield from _with_adjoint(made, made.body, diagnostics, depth - 1)
+        yield from _with_adjoint(made, made.body_of(Rows), diagnostics, depth - 1)
 
 
 def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator | None, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from ..dtypes import Promotion
+from ..errors import Diagnostics
 from ..expr.atoms import Atom
 from ..model.computation import computed_dtype, own_computed_dtype
 from ..model.compute import Compute, shape_argument
@@ -19,28 +20,26 @@ _VALUE = "value"
 """Ends the name of the operator that gives the results."""
 
 
-def split(operator: Operator) -> tuple[Operator, ...]:
-    """The composite, and the operators of its stages; of a body that is computed at once, nothing."""
-    body = operator.body
-    if not isinstance(body, Compute) or body.with_names is None or body.own or not _is_plain(operator):
-        return ()
+def follow(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The composite, and the operators of its stages; None where the body is computed at once."""
+    if body.with_names is None or body.own or not _is_plain(operator):
+        return None
     automatic = any(each.text == AUTO for each in operator.derivatives.values())
     refused: frozenset[Atom] = frozenset()
     taken = {each.name for each in operator.schema.arguments}
     while found := stages(body.with_names, automatic, refused, taken):
         made = tuple(_operator(operator, each, found) for each in found)
         if any(len(each.inputs) > MAX_OPERANDS for each in made):
-            return ()
+            return None
         wrong = [each for stage, part in zip(found, made, strict=True) for each in _unfit(operator, stage, part)]
         if not wrong:
             return (_composite(operator, body, found, made), *made)
         refused |= {*wrong}
-    return ()
+    return None
 
 
 def _is_plain(operator: Operator) -> bool:
     """Return True if gradients are those of its stages, and the dtype of computation is that of tensors alone."""
-    assert isinstance(operator.body, Compute)
     formulas = {each.text for each in operator.derivatives.values()}
     promotes = operator.promotion in (Promotion.DEFAULT, Promotion.INT_TO_FLOAT)
     has_numbers = any(each.name not in operator.body.fixed for each in operator.inputs)

@@ -6,10 +6,11 @@ mistake that leaves no usable body.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ...model.operator import Body, Family
 from ...source import Mapping as MappingNode
+from ...source import Node
 from ..fields import Entry
 from . import (
     composite,
@@ -29,41 +30,50 @@ from . import (
     view,
 )
 
-_MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
-    Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
-    Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
-    Family.ROWS: (rows.read, rows.EXAMPLE),
-    Family.COMPUTE: (places.read, index_variables.EXAMPLE),
-    Family.VIEW: (view.read, view.EXAMPLE),
-    Family.FACTORY: (factory.read, factory.EXAMPLE),
+Reader = Callable[[Entry], Body | None]
+
+
+def at_key(read: Callable[[Entry, Node], Body | None]) -> Reader:
+    """Return the reader of a body that stands under the key of its family."""
+
+    def reader(entry: Entry) -> Body | None:
+        node = entry.node.get(entry.family.key)
+        return None if node is None else read(entry, node)
+
+    return reader
+
+
+def mapping(read: Callable[[Entry, MappingNode], Body | None], example: str) -> Reader:
+    """Return the reader of such a body that is a mapping; messages show the example."""
+
+    def reader(entry: Entry, node: Node) -> Body | None:
+        if isinstance(node, MappingNode):
+            return read(entry, node)
+        entry.report(node.span, f"'{entry.family.key}' must be a mapping", example)
+        return None
+
+    return at_key(reader)
+
+
+READERS: dict[Family, Reader] = {
+    Family.ELEMENTWISE: at_key(elementwise.read),
+    Family.REDUCE: mapping(reduction.read_reduce, reduction.REDUCE_EXAMPLE),
+    Family.SCAN: mapping(reduction.read_scan, reduction.SCAN_EXAMPLE),
+    Family.ROWS: mapping(rows.read, rows.EXAMPLE),
+    Family.COMPUTE: mapping(places.read, index_variables.EXAMPLE),
+    Family.VIEW: mapping(view.read, view.EXAMPLE),
+    Family.FACTORY: mapping(factory.read, factory.EXAMPLE),
+    Family.EXTERN: extern.read,
+    Family.INDEXING: indexing.read,
+    Family.RANDOM: random.read,
+    Family.LAPACK: lapack.read,
+    Family.CORE: core.read,
+    Family.LOOP: loop.read,
+    Family.FOLD: folding.read,
+    Family.COMPOSITE: composite.read,
 }
 
 
 def read(entry: Entry) -> Body | None:
     """The body of the entry."""
-    if entry.family is Family.EXTERN:
-        return extern.read(entry)
-    if entry.family is Family.INDEXING:
-        return indexing.read(entry)
-    if entry.family is Family.RANDOM:
-        return random.read(entry)
-    if entry.family is Family.LAPACK:
-        return lapack.read(entry)
-    if entry.family is Family.CORE:
-        return core.read(entry)
-    if entry.family is Family.COMPOSITE:
-        return composite.read(entry)
-    if entry.family is Family.LOOP:
-        return loop.read(entry)
-    if entry.family is Family.FOLD:
-        return folding.read(entry)
-    node = entry.node.get(entry.family.key)
-    if node is None:
-        return None
-    if entry.family is Family.ELEMENTWISE:
-        return elementwise.read(entry, node)
-    reader, example = _MAPPINGS[entry.family]
-    if not isinstance(node, MappingNode):
-        entry.report(node.span, f"'{entry.family.key}' must be a mapping", example)
-        return None
-    return reader(entry, node)
+    return READERS[entry.family](entry)

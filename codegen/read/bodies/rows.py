@@ -50,7 +50,7 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
         body = OrderedRows(**vars(body), steps=tuple(reader.steps), key=key)
     trees = [each.tree for each in body.expressions]
     report_unused(entry, "body", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
-    taken = [step for step in body.steps if isinstance(step, Taken)] if isinstance(body, OrderedRows) else []
+    taken = [step for step in body.steps if isinstance(step, Taken)]
     fixed = {**conditions(entry, trees), **only_positions(entry, taken, body.expressions)}
     return replace(body, fixed=MappingProxyType(fixed))
 
