@@ -19,10 +19,15 @@ from ..model.accumulation import Accumulation
 from ..model.computation import position_dtype, typed
 from ..model.folding import Folding
 from ..model.loop import Loop
-from ..model.operator import MAX_ROW_VALUES, Body, Elementwise, Factory, Family, Found, Operator, Rows, View
+from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Rows, View
 from . import c_loops, compute, descriptors, elementwise, folds, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
 from .text import render
+
+Context = dict[str, object]
+"""What templates are given."""
+File = Callable[[Operator, Any, str, Context], str]
+"""Prints the C file of an operator and its body, of this path; the context has what all of them tell."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +56,16 @@ def emit(operator: Operator) -> str | None:
     if operator.family is Family.COMPOSITE:
         return None
     output = f"{operator.name}.c"
-    context: dict[str, object] = {
+    context: Context = {
         "symbol": operator.name,
         "op": operator.name,
         "d": descriptors.descriptor(operator),
         "special": any(function.is_special for function, _ in _applied(operator)),
     }
-    template, facts = FILES.get(operator.family, ("view.c.j2", _without_kernels))
-    return render(template, operator.file, output, **context, **facts(operator, operator.body))
+    return FILES.get(operator.family, _WITHOUT_KERNELS)(operator, operator.body, output, context)
 
 
-def _with_kernels(kernels: Iterable[object], **facts: object) -> dict[str, object]:
+def _with_kernels(kernels: Iterable[object], **facts: object) -> Context:
     """`blocks` and `complex_blocks`: whether a loop calls a function of vector_math.h, or of complex_math.h."""
     every = tuple(kernels)
     return {
@@ -173,20 +177,20 @@ def _accumulators(operator: Operator, body: Accumulation) -> Iterator[Accumulato
 # ---- the files of families ----------------------------------------------------------------------------------
 
 
-def _of_elements(operator: Operator, body: Elementwise) -> dict[str, object]:
+def _of_elements(operator: Operator, body: Elementwise) -> Context:
     halves = tuple(elementwise.half_kernels(operator, body))
     return _with_kernels(elementwise.kernels(operator, body), half_kernels=halves, **_conditions(operator))
 
 
-def _conditions(operator: Operator) -> dict[str, object]:
+def _conditions(operator: Operator) -> Context:
     return {"checks": requirements.checks(operator), "checked": requirements.used_parameters(operator)}
 
 
-def _of_accumulation(operator: Operator, body: Accumulation) -> dict[str, object]:
+def _of_accumulation(operator: Operator, body: Accumulation) -> Context:
     return _with_kernels(_accumulators(operator, body))
 
 
-def _of_rows(operator: Operator, body: Rows) -> dict[str, object]:
+def _of_rows(operator: Operator, body: Rows) -> Context:
     return _with_kernels(
         rows.kernels(operator, body),
         kinds=rows.kinds(body),
@@ -196,37 +200,42 @@ def _of_rows(operator: Operator, body: Rows) -> dict[str, object]:
     )
 
 
-def _of_loop(operator: Operator, body: Loop) -> dict[str, object]:
+def _of_loop(operator: Operator, body: Loop) -> Context:
     names = c_loops.names(operator, body)
     return _with_kernels(c_loops.kernels(operator, body), names=names, **_conditions(operator))
 
 
-def _of_fold(operator: Operator, body: Folding) -> dict[str, object]:
+def _of_fold(operator: Operator, body: Folding) -> Context:
     return _with_kernels(folds.kernels(operator, body), count=Variable(variable("count"), INT64.c_type))
 
 
-def _of_factory(operator: Operator, body: Factory) -> dict[str, object]:
+def _of_factory(operator: Operator, body: Factory) -> Context:
     return _with_kernels(_factory(operator, body))
 
 
-def _of_view(operator: Operator, body: View) -> dict[str, object]:
+def _of_view(operator: Operator, body: View) -> Context:
     return {"v": views.function(operator, body)}
 
 
-def _without_kernels(operator: Operator, body: Body) -> dict[str, object]:
-    """What the core computes has a descriptor alone."""
-    return {"v": None}
+def of_template(template: str, facts: Callable[[Operator, Any], Context]) -> File:
+    """Return the printer of a template, which is given these facts besides."""
+
+    def printed(operator: Operator, body: Any, output: str, context: Context) -> str:
+        return render(template, operator.file, output, **context, **facts(operator, body))
+
+    return printed
 
 
-FILES: dict[Family, tuple[str, Callable[[Operator, Any], dict[str, object]]]] = {
-    Family.ELEMENTWISE: ("elementwise.c.j2", _of_elements),
-    Family.FACTORY: ("factory.c.j2", _of_factory),
-    Family.REDUCE: ("reduce.c.j2", _of_accumulation),
-    Family.SCAN: ("scan.c.j2", _of_accumulation),
-    Family.ROWS: ("rows.c.j2", _of_rows),
-    Family.LOOP: ("loop.c.j2", _of_loop),
-    Family.FOLD: ("fold.c.j2", _of_fold),
-    Family.COMPUTE: ("compute.c.j2", compute.context),
-    Family.VIEW: ("view.c.j2", _of_view),
+FILES: dict[Family, File] = {
+    Family.ELEMENTWISE: of_template("elementwise.c.j2", _of_elements),
+    Family.FACTORY: of_template("factory.c.j2", _of_factory),
+    Family.REDUCE: of_template("reduce.c.j2", _of_accumulation),
+    Family.SCAN: of_template("scan.c.j2", _of_accumulation),
+    Family.ROWS: of_template("rows.c.j2", _of_rows),
+    Family.LOOP: of_template("loop.c.j2", _of_loop),
+    Family.FOLD: of_template("fold.c.j2", _of_fold),
+    Family.COMPUTE: of_template("compute.c.j2", compute.context),
+    Family.VIEW: of_template("view.c.j2", _of_view),
 }
-"""The template of a family's C files, and the function that makes what the template is given of an operator."""
+_WITHOUT_KERNELS = of_template("view.c.j2", lambda operator, body: {"v": None})
+"""What the core computes has a descriptor alone."""

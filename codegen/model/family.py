@@ -19,12 +19,10 @@ class Family:
 
     key: str
     """The key of its bodies in ops.yaml, and the family in the rows of the Python module."""
-    name: str
-    """The end of `OW_NAME`, the family in the core."""
-    title: str
-    """A body of this kind in messages."""
-    kinds: str = ""
-    """The kinds of arguments that it takes, in messages."""
+    called: str | None = None
+    """A body of this kind in messages, where that does not follow from the key;"""
+    constant: str | None = None
+    """and its constant `OW_…` in the core."""
     table: str | None = None
     """The type of the table of its kernels in the core."""
     rule: str | None = None
@@ -43,6 +41,14 @@ class Family:
     """The keys of a routine besides its name; None: the body is no routine."""
     reserved: Mapping[str, str] = field(default_factory=dict)
     """Names that arguments cannot have, and why."""
+
+    @property
+    def title(self) -> str:
+        return self.called or f"{'an' if self.key[0] in 'aeiou' else 'a'} {self.key} body"
+
+    @property
+    def name(self) -> str:
+        return self.constant or self.key.upper()
 
     ELEMENTWISE: ClassVar[Family]
     REDUCE: ClassVar[Family]
@@ -63,9 +69,6 @@ class Family:
 
 Family.ELEMENTWISE = Family(
     "elementwise",
-    "ELEMENTWISE",
-    "an elementwise body",
-    "Tensor, Scalar, float, int, bool and str",
     table="ow_elementwise_table",
     rule="unify",
     takes_reals=True,
@@ -73,13 +76,10 @@ Family.ELEMENTWISE = Family(
     several=True,
     in_language=True,
 )
-Family.REDUCE = Family("reduce", "REDUCE", "a reduce body", table="ow_reduce_table", rule="reduce", several=True)
-Family.SCAN = Family("scan", "SCAN", "a scan body", table="ow_scan_table", rule="keep", several=True)
+Family.REDUCE = Family("reduce", table="ow_reduce_table", rule="reduce", several=True)
+Family.SCAN = Family("scan", table="ow_scan_table", rule="keep", several=True)
 Family.ROWS = Family(
     "rows",
-    "ROWS",
-    "a rows body",
-    "Tensor, Scalar, float, int, bool and ScalarType",
     table="ow_row_table",
     rule="reduce",
     takes_reals=True,
@@ -88,52 +88,19 @@ Family.ROWS = Family(
     several=True,
     reserved={"count": "is the length of a row in expressions"},
 )
-Family.VIEW = Family("view", "VIEW", "a view body", "int, bool and int[]", rule="view")
+Family.VIEW = Family("view", rule="view")
 Family.FACTORY = Family(
-    "factory",
-    "FACTORY",
-    "a factory body",
-    "Scalar, int and int[]",
-    table="ow_elementwise_table",
-    rule="make",
-    reserved={"i": "is the position of an element in expressions"},
+    "factory", table="ow_elementwise_table", rule="make", reserved={"i": "is the position of an element in expressions"}
 )
-Family.EXTERN = Family("extern", "EXTERN", "an extern body", "Tensor and Scalar", routine_keys=("signature",))
-Family.INDEXING = Family(
-    "indexing",
-    "INDEXING",
-    "an indexing body",
-    "Tensor, Scalar, int, bool and str",
-    routine_keys=("accumulate", "numbers"),
-)
-Family.RANDOM = Family(
-    "random", "RANDOM", "a random body", "Tensor, float, int and Generator", rule="keep", routine_keys=()
-)
-Family.LAPACK = Family(
-    "lapack", "LAPACK", "a lapack body", "Tensor, float, int and bool", several=True, routine_keys=()
-)
-Family.CORE = Family(
-    "core",
-    "CORE",
-    "a core body",
-    "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
-    several=True,
-    routine_keys=(),
-)
-Family.COMPUTE = Family(
-    "compute",
-    "COMPUTE",
-    "a compute body",
-    "Tensor, Scalar, float, int, bool and int[]",
-    table="ow_compute_table",
-    takes_reals=True,
-    several=True,
-)
+Family.EXTERN = Family("extern", routine_keys=("signature",))
+Family.INDEXING = Family("indexing", routine_keys=("accumulate", "numbers"))
+Family.RANDOM = Family("random", rule="keep", routine_keys=())
+Family.LAPACK = Family("lapack", several=True, routine_keys=())
+Family.CORE = Family("core", several=True, routine_keys=())
+Family.COMPUTE = Family("compute", table="ow_compute_table", takes_reals=True, several=True)
 Family.FOLD = Family(
     "fold",
-    "FOLD",
-    "a body with a state",
-    "Tensor, Scalar, float, int and bool",
+    called="a body with a state",
     table="ow_fold_table",
     rule="reduce",
     takes_reals=True,
@@ -144,16 +111,15 @@ Family.FOLD = Family(
 )
 Family.LOOP = Family(
     "c",
-    "LOOP",
-    "a body in C",
-    "Tensor, Scalar, float, int and bool",
+    called="a body in C",
+    constant="LOOP",
     table="ow_elementwise_table",
     takes_reals=True,
     takes_integers=True,
     several=True,
     routine_keys=("signature", "dtype"),
 )
-Family.COMPOSITE = Family("composite", "COMPOSITE", "a composite body", several=True)
+Family.COMPOSITE = Family("composite", several=True)
 
 FAMILIES: dict[str, Family] = {
     each.key: each

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from ..model.operator import MAX_OPERANDS, MAX_OUTPUTS, MAX_PARAMS, Family
 from ..model.variants import PLACEMENT
@@ -36,14 +36,16 @@ _CALLED = {
     "int": "int", "SymInt": "int", "bool": "int", "str": "int", "int[]": "int[]", "SymInt[]": "int[]", "float": "float",
 }  # fmt: skip
 """The types in which arguments reach the core; bool and text are passed as integers."""
-_ROOM: Mapping[Family, Mapping[str, int]] = {
-    Family.VIEW: {"int": 4, "int[]": 2},
-    Family.COMPUTE: {"int": 4, "int[]": 5},
-    Family.INDEXING: {"int": 3},
-    Family.RANDOM: {"int": 2, "float": 2},
-    Family.CORE: {"int": 4, "int[]": 2, "float": 2},
-}
-"""The number of arguments of each type that calls of the core take, for families with arguments of their own."""
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The arguments that a family takes: what messages say, what an argument is that suits, and how many of each type
+    calls of the core take, where these have arguments of their own."""
+
+    text: str
+    suit: Callable[[Argument], bool]
+    room: Mapping[str, int] = field(default_factory=dict)
 
 
 def check(entry: Entry) -> None:
@@ -151,42 +153,84 @@ def _check_kinds(entry: Entry) -> None:
         elif not entry.schema.returns_alias:
             message = "the schema of a view must say that it shares memory"
             entry.report(entry.argument_span(first), message, "Tensor(a) self ... -> Tensor(a)")
+    kinds = _KINDS.get(entry.family, _OPERANDS)
     first_other = 1 if entry.family is Family.VIEW else 0
     for argument in entry.schema.arguments[first_other:]:
-        if argument.group is None and not _suits(entry.family, argument):
-            message = f"{entry.family.title} takes {entry.family.kinds} arguments, not {argument.type}"
+        if argument.group is None and not kinds.suit(argument):
+            message = f"{entry.family.title} takes {kinds.text} arguments, not {argument.type}"
             listed = _spelled(argument) == "int[]" and entry.family in _WITHOUT_LISTS
             entry.report(entry.argument_span(argument), message, _WITH_LISTS if listed else None)
 
 
-def _suits(family: Family, argument: Argument) -> bool:
-    if family in (Family.FOLD, Family.ROWS, Family.LOOP):
-        is_number = argument.is_scalar or argument.is_real or argument.is_integral
-        is_dimension = family is not Family.LOOP and argument.name == "dim"
-        is_dtype = family is Family.ROWS and argument.name == "dtype" and base_name(argument.type) == "ScalarType"
-        return is_dimension or is_dtype or (not argument.is_optional and (argument.is_tensor or is_number))
-    if family is Family.ELEMENTWISE:
-        is_number = argument.is_scalar or argument.is_real or argument.is_integral
-        return argument.is_tensor or is_number or base_name(argument.type) == "str"
-    if family is Family.COMPUTE:
-        numbers = ("int", "SymInt") if argument.is_list else ("Scalar", "float", "int", "SymInt", "bool")
-        return argument.is_tensor or base_name(argument.type) in numbers
-    if family is Family.EXTERN:
-        return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
-    if family is Family.INDEXING:
-        kinds = ("Tensor", "Scalar", "int", "bool", "str")
-        return base_name(argument.type) in kinds and not argument.is_list
-    if family is Family.CORE:
-        called = ("Tensor", "float", "int", "SymInt", "bool", "ScalarType", "MemoryFormat", "Generator")
-        return base_name(argument.type) in called
-    if family is Family.LAPACK:
-        return str(argument.type) in ("Tensor", "float", "int", "bool")
-    integral = base_name(argument.type) in ("int", "SymInt")
-    if family is Family.VIEW:
-        return integral or base_name(argument.type) == "bool"
-    if family is Family.RANDOM:
-        return argument.is_tensor or base_name(argument.type) in ("float", "int", "Generator")
-    return integral or argument.is_scalar or argument.name in ("dtype", "generator", *PLACEMENT)
+def _is_number(argument: Argument) -> bool:
+    return argument.is_scalar or argument.is_real or argument.is_integral
+
+
+def _is_one_of(*bases: str) -> Callable[[Argument], bool]:
+    return lambda argument: base_name(argument.type) in bases
+
+
+def _is_operand(argument: Argument) -> bool:
+    return not argument.is_optional and (argument.is_tensor or _is_number(argument))
+
+
+def _is_of_lines(argument: Argument) -> bool:
+    return argument.name == "dim" or _is_operand(argument)
+
+
+def _is_of_rows(argument: Argument) -> bool:
+    is_dtype = argument.name == "dtype" and base_name(argument.type) == "ScalarType"
+    return is_dtype or _is_of_lines(argument)
+
+
+def _is_of_indices(argument: Argument) -> bool:
+    numbers = ("int", "SymInt") if argument.is_list else ("Scalar", "float", "int", "SymInt", "bool")
+    return argument.is_tensor or base_name(argument.type) in numbers
+
+
+def _is_of_factory(argument: Argument) -> bool:
+    is_number = base_name(argument.type) in ("int", "SymInt") or argument.is_scalar
+    return is_number or argument.name in ("dtype", "generator", *PLACEMENT)
+
+
+_KINDS: Mapping[Family, _Kinds] = {
+    Family.ELEMENTWISE: _Kinds(
+        "Tensor, Scalar, float, int, bool and str",
+        lambda argument: argument.is_tensor or _is_number(argument) or base_name(argument.type) == "str",
+    ),
+    Family.EXTERN: _Kinds(
+        "Tensor and Scalar",
+        lambda argument: (argument.is_tensor or argument.is_scalar) and not argument.is_optional,
+    ),
+    Family.INDEXING: _Kinds(
+        "Tensor, Scalar, int, bool and str",
+        lambda argument: (
+            base_name(argument.type) in ("Tensor", "Scalar", "int", "bool", "str") and not argument.is_list
+        ),
+        {"int": 3},
+    ),
+    Family.VIEW: _Kinds("int, bool and int[]", _is_one_of("int", "SymInt", "bool"), {"int": 4, "int[]": 2}),
+    Family.FACTORY: _Kinds("Scalar, int and int[]", _is_of_factory),
+    Family.RANDOM: _Kinds(
+        "Tensor, float, int and Generator",
+        lambda argument: argument.is_tensor or base_name(argument.type) in ("float", "int", "Generator"),
+        {"int": 2, "float": 2},
+    ),
+    Family.COMPUTE: _Kinds("Tensor, Scalar, float, int, bool and int[]", _is_of_indices, {"int": 4, "int[]": 5}),
+    Family.FOLD: _Kinds("Tensor, Scalar, float, int and bool", _is_of_lines),
+    Family.ROWS: _Kinds("Tensor, Scalar, float, int, bool and ScalarType", _is_of_rows),
+    Family.LOOP: _Kinds("Tensor, Scalar, float, int and bool", _is_operand),
+    Family.LAPACK: _Kinds(
+        "Tensor, float, int and bool", lambda argument: str(argument.type) in ("Tensor", "float", "int", "bool")
+    ),
+    Family.CORE: _Kinds(
+        "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
+        _is_one_of("Tensor", "float", "int", "SymInt", "bool", "ScalarType", "MemoryFormat", "Generator"),
+        {"int": 4, "int[]": 2, "float": 2},
+    ),
+}
+_OPERANDS = _Kinds("Tensor, Scalar, float, int and bool", _is_operand)
+"""The arguments of other families."""
 
 
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
@@ -212,7 +256,7 @@ def _check_numbers(entry: Entry) -> None:
     if entry.family is Family.FACTORY:
         if entry.schema.argument("dtype") is None:
             entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
-    elif entry.family.kinds and entry.family not in (Family.VIEW, Family.CORE) and not entry.tensors:
+    elif entry.family in _KINDS and entry.family not in (Family.VIEW, Family.CORE) and not entry.tensors:
         entry.report(entry.name_span, f"{entry.family.title} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
@@ -230,8 +274,7 @@ def _check_numbers(entry: Entry) -> None:
         message = f"{len(entry.schema.returns)} results; the core takes up to {MAX_OUTPUTS}"
         entry.report(entry.name_span, message, f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
-    room = _ROOM.get(entry.family, {})
-    for what, most in room.items():
+    for what, most in _KINDS.get(entry.family, _OPERANDS).room.items():
         given = [each for each in entry.schema.arguments if _CALLED.get(_spelled(each)) == what]
         _limit(entry, given, most, what, f"{several} pass what follows from them")
 

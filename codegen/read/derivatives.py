@@ -22,6 +22,7 @@ from ..schema import Argument, ListType
 from ..schema.types import OptionalType, without_optional
 from ..source import Mapping as MappingNode
 from ..source import Scalar
+from . import following
 from .accepts import TENSOR, Accepts
 from .fields import Entry
 from .python_text import python_names
@@ -140,13 +141,13 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     if text == "none":
         return Derivative(text, scalar)
     if text == "auto":
-        accumulates = body is not None and body.found == (Found.VALUE,)
-        if entry.family in (Family.COMPUTE, Family.FOLD, Family.ROWS) or accumulates:
-            return Derivative(text, scalar)  # adjoints.py, fold_adjoints.py and rows_adjoints.py replace it
-        if entry.family is not Family.ELEMENTWISE:
+        if entry.family.in_language:
+            return Derivative(text, scalar, _automatic(entry, body, name))
+        gives_positions = body is not None and Found.POSITION in body.found
+        if entry.family not in following.GRADIENTS or gives_positions:
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)
-        return Derivative(text, scalar, _automatic(entry, body, name))
+        return Derivative(text, scalar)  # which is replaced by what follows
     known = _known(entry)
     if entry.family is Family.ELEMENTWISE:
         return Derivative(
