@@ -15,6 +15,7 @@ from . import (
     casts,
     catalog,
     derivatives,
+    dft,
     dtypes,
     kernels,
     python,
@@ -39,6 +40,7 @@ def outputs(
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "include/ow_core_dtypes.h": dtypes.emit_header(core=True),
+        "include/ow_dft.h": dft.emit(),
         "include/ow_routines.h": routines.emit(),
         "python/_dtypes.py": dtypes.emit_python(),
         "python/_dtype_names.pyi": dtypes.emit_names(),
