@@ -17,7 +17,7 @@ def show() -> str:
     lines = [
         f"opweave {__version__}",
         f"  - Python {sys.version.split()[0]} on {platform.platform()}",
-        "  - OpenBLAS for matrix products and LAPACK, ducc0 for Fourier transforms",
+        "  - OpenBLAS for matrix products and LAPACK",
         f"  - CPU capability usage: {get_cpu_capability()}",
     ]
     return "\n".join(lines) + "\n"

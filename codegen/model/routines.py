@@ -54,6 +54,9 @@ CORE = (
     "sort_values",
     "csr_product_pattern",
     "byte_product",
+    "fft_c2c",
+    "fft_r2c",
+    "fft_c2r",
 )
 """Functions that are given the whole call: ow_core_NAME."""
 

@@ -20,7 +20,7 @@ from ..backends.cpu import get_cpu_capability
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main", "pretty_str"]
 
 _PACKAGES = (
-    *("opweave", "cffi", "scipy-openblas64", "numpy", "ducc0", "safetensors", "scipy", "torch", "jax", "einops"),
+    *("opweave", "cffi", "scipy-openblas64", "numpy", "safetensors", "scipy", "torch", "jax", "einops"),
     *("pandas", "matplotlib", "pytest", "hypothesis", "mypy"),
 )
 

@@ -17,7 +17,6 @@ from .dropout import *  # noqa: F403
 from .dtype_views import *  # noqa: F403
 from .einsum.execute import *  # noqa: F403
 from .fft.arguments import *  # noqa: F403
-from .fft.kernels import *  # noqa: F403
 from .fft.stft import *  # noqa: F403
 from .fft.windows import *  # noqa: F403
 from .histograms import *  # noqa: F403

@@ -23,7 +23,7 @@ number."""
 
 
 def signal_scaling(norm: str | None, forward: bool) -> int:
-    """Return the number by which kernels.py knows a normalization."""
+    """Return the number by which the operators know a normalization."""
     if norm is None:
         norm = "backward"
     if norm not in _SCALINGS:

@@ -21,7 +21,7 @@ def complex_transform_backward(grad: Any, dims: Sequence[int], normalization: in
 def real_transform_backward(
     grad: Any, shape: Sequence[int], dims: Sequence[int], normalization: int, onesided: bool
 ) -> Any:
-    """Gradient of the real input of `real_transform`."""
+    """Gradient of the real input of `fft_r2c`."""
     if not onesided:
         return ops.fft_c2c(grad, dims, normalization, False).real
     size = shape[dims[-1]]
@@ -29,7 +29,7 @@ def real_transform_backward(
 
 
 def hermitian_transform_backward(grad: Any, dims: Sequence[int], normalization: int, size: int) -> Any:
-    """Gradient of the complex input of `hermitian_transform`, whose result has `size` elements along the last
+    """Gradient of the complex input of `fft_c2r`, whose result has `size` elements along the last
     dimension.
     """
     return _inside_times(ops.fft_r2c(grad, dims, normalization, True), dims[-1], size, 2)

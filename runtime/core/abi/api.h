@@ -103,7 +103,6 @@ int32_t get_default_dtype(void);
 int32_t error_pending(void);
 int32_t error_take(char *message, int64_t capacity);
 int32_t get_num_threads(void);
-int32_t current_core(void);
 void set_num_threads(int32_t n);
 int32_t set_flush_denormal(int32_t on); /* of the calling thread and what it has computed; 0 where this is not known */
 void set_fills_new_memory(int32_t on);

@@ -165,9 +165,11 @@ const char *ow_refusal(const ow_op *op, int dtype) {
 }
 
 int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype) {
-    const char *refusal = ow_refusal(op, dtype);
-    if (refusal) ow_fail(OW_RUNTIME_ERROR, "%s", refusal);
-    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s%s\" not implemented for '%s'", op->name, ending, ow_dtype_scalar_names[dtype]);
+    const char *refusal = ow_refusal(op, dtype), *name = ow_dtype_scalar_names[dtype], hole[] = "{dtype}";
+    const char *at = refusal ? strstr(refusal, hole) : NULL;
+    if (at) ow_fail(OW_RUNTIME_ERROR, "%.*s%s%s", (int)(at - refusal), refusal, name, at + sizeof hole - 1);
+    else if (refusal) ow_fail(OW_RUNTIME_ERROR, "%s", refusal);
+    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s%s\" not implemented for '%s'", op->name, ending, name);
     return 0;
 }
 

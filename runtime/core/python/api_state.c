@@ -35,7 +35,6 @@ int32_t warning_take(char *text, int64_t capacity) {
 
 int32_t get_num_threads(void) { return ow_num_threads(); }
 
-int32_t current_core(void) { return ow_current_core(); }
 
 void set_num_threads(int32_t n) { ow_set_num_threads(n); }
 

@@ -241,7 +241,6 @@ int ow_serial_for(int64_t n, int64_t grain, double work, ow_task task, void *con
 typedef void ow_loop_runner(int64_t n, int64_t grain, double work, ow_task task, void *context);
 int ow_run_parts(int64_t n, int64_t grain, int64_t least, double work, ow_task task, void *context, ow_loop_runner *run);
 int ow_num_threads(void);
-int ow_current_core(void); /* that the calling thread runs on */
 void ow_set_num_threads(int n);
 /* Drop the interpreter's lock around a long loop. Returns a token for ow_gil_acquire (NULL: nothing to do; also when the
  * calling thread does not hold it). Never called while a lock of the core is held. */

@@ -317,8 +317,6 @@ static int default_threads(void) {
     return online > 0 ? (int)online : 1;
 }
 
-int ow_current_core(void) { return sched_getcpu(); }
-
 int ow_num_threads(void) { return atomic_load_explicit(&threads_wanted, memory_order_relaxed); }
 
 void ow_set_num_threads(int n) {

@@ -86,7 +86,7 @@ def work(seed: int) -> None:
         assert float((x * x).sqrt().amax()) == n - 1
         square = opweave.full((7, 7), float(seed)) @ opweave.ones(7, 7)
         assert bool((square == 7.0 * seed).all())
-    spectrum = opweave.fft.fft(opweave.full((30_000,), float(seed)))  # ducc0's as well
+    spectrum = opweave.fft.fft(opweave.full((30_000,), float(seed)))
     assert spectrum[0].item() == 30_000 * seed
     assert float(spectrum[1:].abs().amax()) < 1
     product = opweave.full((200, 300), float(seed)) @ opweave.ones(300, 250)  # OpenBLAS's own threads take part

@@ -9,7 +9,7 @@ import numpy as np
 import opweave
 import pytest
 from opweave import fft
-from opweave._ops.fft import kernels as transforms
+from opweave._dispatch.ops import ops
 
 NORMS = (None, "backward", "ortho", "forward")
 
@@ -71,10 +71,10 @@ def test_real_input_has_the_spectrum_of_complex_input() -> None:
     for shape, dims in (((1,), (0,)), ((9,), (0,)), ((4, 6), (0, 1)), ((4, 5, 3), (2, 0)), ((4, 5, 3), (0, 1, 2))):
         x = opweave.from_numpy(values(shape, "float64"))
         for normalization in (0, 1, 2):
-            want = transforms.complex_transform(x + 0j, dims, normalization, True)
-            close(transforms.real_transform(x, dims, normalization, False), want.numpy())
+            want = ops.fft_c2c(x + 0j, dims, normalization, True)
+            close(ops.fft_r2c(x, dims, normalization, False), want.numpy())
             half = want.narrow(dims[-1], 0, shape[dims[-1]] // 2 + 1)
-            close(transforms.real_transform(x, dims, normalization, True), half.numpy())
+            close(ops.fft_r2c(x, dims, normalization, True), half.numpy())
 
 
 def test_result_owns_new_memory() -> None:
@@ -121,16 +121,88 @@ def test_integers_become_the_default_dtype() -> None:
         opweave.set_default_dtype(opweave.float32)
 
 
-def test_number_of_threads_changes_no_bit_of_one_line() -> None:
-    x = opweave.from_numpy(values((1 << 15,), "complex64"))
+@pytest.mark.parametrize("shape", [(1 << 15,), (100_003,), (300, 700), (700, 300), (3, 40_000), (50, 30, 40)])
+def test_number_of_threads_changes_no_bit(shape: tuple[int, ...]) -> None:
+    x = opweave.from_numpy(values(shape, "complex64"))
     before, results = opweave.get_num_threads(), []
     try:
         for count in (1, 2, 3):
             opweave.set_num_threads(count)
-            results.append(fft.fft(x).numpy().tobytes())
+            spectra = [fft.fftn(x), fft.fft(x, dim=0), fft.rfft(x.real), fft.irfft(x), fft.ifft(x)]
+            results.append(b"".join(each.numpy().tobytes() for each in spectra))
     finally:
         opweave.set_num_threads(before)
     assert len({*results}) == 1
+
+
+LENGTHS = [
+    *range(1, 70),
+    96,
+    121,
+    127,
+    128,
+    129,
+    143,
+    169,
+    243,
+    255,
+    257,
+    289,
+    343,
+    509,
+    625,
+    1001,
+    1331,
+    2187,
+    4096,
+    4099,
+]
+"""Products of each radix, lengths beside those of vectors, primes and products of large ones."""
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("signals", [1, 3, 17])
+def test_lengths(signals: int, dtype: str) -> None:
+    """One signal, too few for the lanes of a vector, and one more than these; along rows and along columns."""
+    for n, dim in itertools.product(LENGTHS, (0, 1)):
+        x = values((signals, n), dtype)
+        x = x.T.copy() if dim == 0 else x
+        wide, tensor = x.astype("complex128"), opweave.from_numpy(x)
+        close(fft.fft(tensor, dim=dim), np.fft.fft(wide, axis=dim))
+        close(fft.ifft(tensor, dim=dim), np.fft.ifft(wide, axis=dim))
+        close(fft.rfft(tensor.real, dim=dim), np.fft.rfft(wide.real, axis=dim))
+        close(fft.fft(tensor.real, dim=dim), np.fft.fft(wide.real, axis=dim))
+        for real in (2 * n - 2, 2 * n - 1):
+            if real:
+                close(fft.irfft(tensor, real, dim), np.fft.irfft(wide, real, dim))
+
+
+def test_signals_that_repeat_elements() -> None:
+    x = opweave.from_numpy(values((3, 1), "float64"))
+    for shape, dim in itertools.product(((3, 8), (3, 9)), (0, 1)):
+        want = np.broadcast_to(x.numpy(), shape)
+        close(fft.rfft(x.expand(shape), dim=dim), np.fft.rfft(want, axis=dim))
+        close(fft.fft((x + 0j).expand(shape), dim=dim), np.fft.fft(want, axis=dim))
+        flipped = opweave.from_numpy(want[::-1].copy()).flip(0)
+        close(fft.rfft(flipped, dim=dim), np.fft.rfft(want, axis=dim))
+
+
+def test_values_that_are_not_finite_stay_in_their_signal() -> None:
+    x = opweave.from_numpy(values((5, 64), "complex64"))
+    want = fft.fft(x)
+    x[2, 7] = float("nan")
+    got = fft.fft(x)
+    assert got[2].isnan().all()
+    assert all(opweave.equal(got[k], want[k]) for k in (0, 1, 3, 4))
+
+
+def test_exact_results() -> None:
+    """Roots of unity that are 0 or 1 are exactly that."""
+    for n in (4, 8, 12, 16, 1024):
+        delta = opweave.zeros(n, dtype=opweave.complex64)
+        delta[0] = 1
+        assert opweave.equal(fft.fft(delta), opweave.ones(n, dtype=opweave.complex64))
+    assert fft.fft(opweave.tensor([1.0, 2.0, 3.0, 4.0])).tolist() == [10, -2 + 2j, -2, -2 - 2j]
 
 
 def test_frequencies_and_shifts() -> None:
