@@ -69,7 +69,7 @@ class ElementResultTests(BodyTests):
 
     def takes(self, arguments: Mapping[str, Any]) -> bool:
         """Do numbers fulfil what the entry requires of them?"""
-        for each in self.body.require:
+        for each in self.body.conditions:
             used = {name: arguments[name] for name in names(each.check.tree) if name in arguments}
             given = {name: FLOAT64.numpy.type(value) for name, value in used.items()}
             if len(given) < len(names(each.check.tree)) or not evaluate(each.check.tree, given):
