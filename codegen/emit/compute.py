@@ -22,8 +22,9 @@ from ..model.operator import End, Operator
 from ..model.recurrence import order
 from ..model.stretches import Stretches, stretches
 from ..model.unrolled import by_position
+from ..nest.of import identity
 from . import compute_geometry, contraction_sizes
-from .expressions import enum, identity
+from .expressions import enum
 from .indexed.kernel import Loops
 from .indexed.lines import line_variable
 from .indexed.nodes import Kernel, Shared, Tensor, Threshold

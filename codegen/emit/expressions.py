@@ -1,14 +1,13 @@
-"""The parts of kernels of all families: C variables and constants."""
+"""The parts of kernels of all families: C variables and names of dtypes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..dtypes import DType
-from ..expr.kernel_text import emit_expression, variable
-from ..expr.targets import c_number
+from ..expr.kernel_text import variable
 from ..model.computation import parameter_dtype
-from ..model.operator import End, Expression, Operator
+from ..model.operator import Operator
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,3 @@ def _field(dtype: DType) -> str:
 def enum(dtype: DType) -> str:
     """Return the core's name of a dtype."""
     return f"OW_{dtype.name.upper()}"
-
-
-def identity(identity: Expression | End, dtype: DType) -> str:
-    """Return the identity of a reduction as a C expression."""
-    if isinstance(identity, Expression):
-        return emit_expression(identity.tree, {}, dtype).value
-    if dtype.is_floating:
-        return "-INFINITY" if identity is End.LOWEST else "INFINITY"
-    return c_number(dtype.lowest if identity is End.LOWEST else dtype.highest, dtype)

@@ -20,8 +20,9 @@ from ..model.computation import position_dtype, typed
 from ..model.folding import Folding
 from ..model.loop import Loop
 from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Rows, View
+from ..nest.of import identity
 from . import c_loops, compute, descriptors, elementwise, folds, requirements, rows, views
-from .expressions import Variable, enum, identity, parameters
+from .expressions import Variable, enum, parameters
 from .text import render
 
 Context = dict[str, object]

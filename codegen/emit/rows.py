@@ -11,8 +11,9 @@ from ..expr.kernel_text import emit_expression, is_inexact, variable
 from ..expr.lower import Env
 from ..model.computation import row_dtypes
 from ..model.operator import End, Expression, Extent, Let, Operator, Rows
+from ..nest.of import identity
 from .blocks import Stages, stages
-from .expressions import Variable, enum, identity, parameters
+from .expressions import Variable, enum, parameters
 
 # The combination and the identity of each reduction over a row.
 _JOINS = {

@@ -10,15 +10,19 @@ import pytest
 
 from codegen import emit, library
 from codegen.docs.docstrings import docstring
-from codegen.dtypes import DType
+from codegen.dtypes import INT64, DType
 from codegen.emit import kernels, loops
 from codegen.errors import CodegenError, Diagnostics
-from codegen.expr.kernel_text import emit_expression, variable
+from codegen.expr import parse
+from codegen.expr.kernel_text import emit_expression
 from codegen.expr.lower import Env
 from codegen.model.body import Body
 from codegen.model.family import FAMILIES, Family
 from codegen.model.operator import Declaration, Expression, Operator
 from codegen.model.rules import facts
+from codegen.nest import people
+from codegen.nest.nodes import Axis, Load, Map, Node, Store
+from codegen.nest.of import NESTS
 from codegen.read import bodies, following
 from codegen.read.adjoints import AUTO
 from codegen.read.bodies.shared import expression_field
@@ -55,19 +59,15 @@ def read(entry: Entry, node: Mapping) -> Alternate | None:
     return None if odd is None else Alternate(odd)
 
 
-def loop(operator: Operator, body: Alternate, dtype: DType) -> list[str]:
+def loop(operator: Operator, body: Alternate, dtype: DType) -> Iterator[Node]:
     odd = emit_expression(body.odd.tree, body.variable_dtypes(operator, dtype), dtype)
-    self = variable("self")
-    return [
-        f"for (int64_t i = 0; i < count; i++) {{ const {dtype.c_type} {self} = self[i];",
-        *odd.statements,
-        f"result[i] = i % 2 ? {odd.value} : {self};",
-        "}",
-    ]
+    choice = emit_expression(parse("odd if i & 1 else self"), {"i": INT64, "odd": dtype, "self": dtype}, dtype)
+    loads = Load("self", "self[i]"), Map("odd", dtype.c_type, odd, constant=True)
+    yield Axis("i", "count", (*loads, Store(("result[i]",), choice)))
 
 
 def file(operator: Operator, body: Alternate, output: str, context: kernels.Context) -> str:
-    lines = (line for dtype in operator.compute_dtypes for line in loop(operator, body, dtype))
+    lines = (line for dtype in operator.compute_dtypes for line in people.lines(loop(operator, body, dtype)))
     return "\n".join((f"/* {output} */", *lines))
 
 
@@ -84,7 +84,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(bodies.READERS, ALTERNATE, bodies.mapping(read, "alternate: {odd: -self}"))
     monkeypatch.setitem(following.GRADIENTS, ALTERNATE, (gradient,))
     monkeypatch.setitem(kernels.FILES, ALTERNATE, file)
-    monkeypatch.setitem(loops.LOOPS, ALTERNATE, loop)
+    monkeypatch.setitem(NESTS, ALTERNATE, loop)
 
 
 ENTRY = """\
@@ -131,7 +131,7 @@ def test_its_c_is_printed_and_shown(tmp_path: Path) -> None:
     assert text.count("for (int64_t i") == len(operator.compute_dtypes)
     shown = loops.nest(operator)
     assert shown is not None
-    assert "result[i] = i % 2 ?" in shown
+    assert "? odd : self[i];" in shown
 
 
 def test_everything_is_generated_for_it(tmp_path: Path) -> None:

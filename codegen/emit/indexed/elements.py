@@ -14,7 +14,7 @@ from ...expr.targets import c_number
 from ...expr.typed import constant
 from ...model.compute import Border
 from ...model.operator import End
-from ..expressions import identity
+from ...nest.of import identity
 from .nodes import Lanes
 from .texts import Texts, joined
 

@@ -18,7 +18,8 @@ from ...expr.targets import c_number
 from ...model.compute import Border
 from ...model.contraction import contraction
 from ...model.operator import End
-from ..expressions import enum, identity, parameters
+from ...nest.of import identity
+from ..expressions import enum, parameters
 from .elements import Part, at, lanes
 from .inside import Inside
 from .nodes import Copy, Kernel, Loop, Node, Numbers, Statement, Strips

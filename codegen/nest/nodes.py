@@ -1,0 +1,100 @@
+"""The nodes of loop nests: what an operator computes, for which positions, and in which order.
+
+Expressions are what `expr` prints for C, with their typed trees (`Emitted.root`), so that a printer may print them for
+another target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..expr import Emitted
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A loop: `index` counts `size` positions, one after the other."""
+
+    index: str
+    size: str
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Load:
+    """An argument of the expressions that follow: an element of a tensor, at positions of axes, or a variable."""
+
+    name: str
+    element: str
+
+
+@dataclass(frozen=True)
+class Map:
+    """A variable with the value of an expression. A constant one keeps it."""
+
+    name: str
+    ctype: str
+    value: Emitted
+    constant: bool = False
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A variable that begins as what an accumulation leaves unchanged, as C has it."""
+
+    name: str
+    ctype: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Accumulate:
+    """The next values of variables, all of which follow from those before: at each position of the axis around it."""
+
+    names: tuple[str, ...]
+    ctypes: tuple[str, ...]
+    value: Emitted
+
+
+@dataclass(frozen=True)
+class Join:
+    """An element that is added to a variable, or the maximum or the minimum with it, in an order that is left open."""
+
+    name: str
+    how: str
+    element: Emitted
+    compound: bool
+    """True if the element is an operation, which people put into parentheses."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Elements of results with the values of expressions, or to which these are added."""
+
+    elements: tuple[str, ...]
+    value: Emitted
+    adds: bool = False
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The end of the axis around it, once the condition does not hold."""
+
+    condition: Emitted
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Nodes whose expressions have variables of their own."""
+
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What the nodes do not say."""
+
+    text: str
+
+
+Node = Axis | Load | Map | Identity | Accumulate | Join | Store | Guard | Scope | Comment
