@@ -99,7 +99,7 @@ def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel | Resu
             continue
         trees = tuple(each.tree for each in expressions)
         yield _kernel(operator, body, expressions[0], trees, dtype, "general")
-        plain = tuple(_with_defaults(operator, tree, dtype) for tree in trees) if body.iterate is None else (None,)
+        plain = tuple(with_defaults(operator, tree, dtype) for tree in trees) if body.iterate is None else (None,)
         given = tuple(tree for tree in plain if tree is not None)
         if operator.params and len(given) == len(trees):
             yield _kernel(operator, body, expressions[0], given, dtype, "plain")
@@ -113,7 +113,7 @@ def _kernel(
     return results.kernel(operator, body, trees, dtype, role, first.line)
 
 
-def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
+def with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
     """The expression with every parameter replaced by its default; None if one has no default for this dtype."""
     numbers = default_numbers(operator)
     whole = {param.name for param in operator.params if param.is_integral}
@@ -130,7 +130,7 @@ def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
     if expression is None or FLOAT32 not in operator.compute_dtypes or len(operator.inputs) > _LAID_OUT:
         return
     yield from halves.kernels(operator, expression.tree, "general", expression.line)
-    plain = _with_defaults(operator, expression.tree, FLOAT32)
+    plain = with_defaults(operator, expression.tree, FLOAT32)
     if operator.params and plain is not None:
         yield from halves.kernels(operator, plain, "plain", expression.line)
 

@@ -19,6 +19,7 @@ from .parse import parse
 from .text import symbol
 from .tree import Apply, Expr, Literal, Name, Number, names
 from .typed import Arg, Const, Node, Op, convert
+from .typed_expression import TypedExpression
 
 Env = Mapping[str, DType]
 Native = Callable[[str, DType], bool]
@@ -147,6 +148,8 @@ class _Lowering:
             return self.values[expr.name]
         if isinstance(expr, Literal):
             return self._number(expr)
+        if isinstance(expr, TypedExpression):
+            return _Value(expr.node, weak=False)
         assert isinstance(expr, Apply)
         function = ROWS[expr.function]
         values = self._operands(expr.args)

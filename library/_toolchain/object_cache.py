@@ -70,6 +70,17 @@ def remove_unused(folder: Path) -> None:
                     path.unlink()
 
 
+def clear() -> int:
+    """Remove everything that is kept for this user; the number of bytes that it had."""
+    folder = users_folder("objects")
+    size = 0
+    for path in sorted(folder.parent.rglob("*"), reverse=True) if folder is not None else ():
+        with suppress(OSError):
+            size += path.lstat().st_size if path.is_file() else 0
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    return size
+
+
 def users_own() -> ObjectCache:
     """The objects of this user."""
     return ObjectCache(users_folder("objects"))

@@ -170,7 +170,7 @@ def build(
     `yaml` by its name. Raises CompilerError with everything that was refused.
     """
     cache = object_cache.users_own()
-    common = _identity(toolchain, headers)
+    common = identity(toolchain)
     precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, common)
     jobs = [Job(source, level) for source in (*kernels, registry) for level in outputs]
     steps = len(jobs) + len(outputs)
@@ -197,6 +197,28 @@ def build(
         progress(done, steps, f"linked {level}")
 
 
+def library(toolchain: Toolchain, text: str, level: str) -> bytes:
+    """The shared object of a C text that is compiled and linked by one command. Raises CompilerError."""
+    with tempfile.TemporaryDirectory(prefix="opweave-", ignore_cleanup_errors=True) as folder:
+        headers, source, output = Path(folder, "include"), Path(folder, "recorded.c"), Path(folder, "recorded.so")
+        write_headers(headers)
+        source.write_text(text, "utf-8", newline="\n")
+        precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, identity(toolchain))
+        compiler = [*toolchain.command, *arguments(toolchain, level)]
+        command = [*compiler, "-I", str(headers), "-shared", "-o", str(output), str(source), *toolchain.libraries]
+        refusal = _compile(compiler, command, precompiled, text)
+        if refusal:
+            raise CompilerError(_raw("the C compiler failed", command, refusal))
+        return output.read_bytes()
+
+
+def write_headers(folder: Path) -> None:
+    """Writes the headers that kernels include to a folder."""
+    for header, path in package_data.folder("codegen", "include").items():
+        (folder / header).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / header)
+
+
 def _link(toolchain: Toolchain, objects: Sequence[str], output: Path) -> None:
     command = [*toolchain.command, "-shared", "-o", str(output), *objects]
     # What is undefined should be said now and not when the package is imported.
@@ -211,15 +233,15 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _identity(toolchain: Toolchain, headers: Path) -> tuple[str | bytes, ...]:
-    """Return what all objects of a package depend on: the programs that the command names, and the headers."""
+def identity(toolchain: Toolchain) -> tuple[str | bytes, ...]:
+    """Return what all objects depend on: the programs that the command names, and the headers."""
     parts: list[str | bytes] = [_output([*toolchain.command, "--version"]).stdout]
     for program in filter(None, map(shutil.which, toolchain.command)):
         status = os.stat(program)
         parts += [os.path.realpath(program), f"{status.st_size} {status.st_mtime_ns}"]
     parts += [f"{name}={os.environ.get(name)}" for name in _VARIABLES]
-    for path in sorted(each for each in headers.rglob("*") if each.is_file()):
-        parts += [path.relative_to(headers).as_posix(), path.read_bytes()]
+    for header, path in package_data.folder("codegen", "include").items():
+        parts += [header, path.read_bytes()]
     return tuple(parts)
 
 
@@ -235,33 +257,42 @@ def _object(
     """Makes the object of a job, from the cache or with the compiler."""
     from ..codegen import generate
 
-    arguments = _arguments(toolchain, job)
+    options = arguments(toolchain, job.level)
     text = generate.without_source_lines(job.source.read_text("utf-8"))
-    key = object_cache.key([*common, *toolchain.command, *arguments, job.source.name, text])
+    key = object_cache.key([*common, *toolchain.command, *options, job.source.name, text])
     cached = None if anew else cache.find(key)
     if cached is not None:
         job.output.write_bytes(cached)
         return None
-    compiler = [*toolchain.command, *arguments]
+    compiler = [*toolchain.command, *options]
     command = [*compiler, "-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
-    header = None if anew else precompiled.find(compiler, text)
-    if header is None or _run([*command, "-include", str(header)]):
-        refusal = _run(command)
-        if refusal:
-            return _Failure(job, command, refusal)
-        if header is not None:
-            discard(header)
+    refusal = _compile(compiler, command, None if anew else precompiled, text)
+    if refusal:
+        return _Failure(job, command, refusal)
     cache.keep(key, job.output.read_bytes())
     return None
+
+
+def _compile(compiler: Sequence[str], command: Sequence[str], headers: PrecompiledHeaders | None, text: str) -> str:
+    """Runs a command that compiles a text, with what its headers are precompiled to where they are. Returns what the
+    compiler said of a text that it refused."""
+    header = None if headers is None else headers.find(compiler, text)
+    if header is not None and not _run([*command, "-include", str(header)]):
+        return ""
+    refusal = _run(command)
+    if header is not None and not refusal:
+        discard(header)
+    return refusal
 
 
 _MISTAKES = ("-Werror=incompatible-pointer-types", "-Werror=int-conversion")
 """The flags that make errors of some warnings, for mistakes that are never meant in C bodies."""
 
 
-def _arguments(toolchain: Toolchain, job: Job) -> list[str]:
-    definitions = (f"-DOW_LEVEL={job.level}", "-DOW_ONE_LEVEL", "-DOW_DESCRIPTOR")
-    return [*toolchain.arguments, *_MISTAKES, *toolchain.levels[job.level], *definitions]
+def arguments(toolchain: Toolchain, level: str) -> list[str]:
+    """The options of the compiler for kernels at a level."""
+    definitions = (f"-DOW_LEVEL={level}", "-DOW_ONE_LEVEL", "-DOW_DESCRIPTOR")
+    return [*toolchain.arguments, *_MISTAKES, *toolchain.levels[level], *definitions]
 
 
 def _run(command: Sequence[str]) -> str:

@@ -1,4 +1,5 @@
-"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `stubs`, `check`; also `python -m opweave`.
+"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `stubs`, `cache`, `check`; also `python -m
+opweave`.
 
 Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
 done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
@@ -120,6 +121,10 @@ def _parser() -> argparse.ArgumentParser:
     functions.add_argument("--markdown", action="store_true", help="the page of the documentation")
     functions.set_defaults(command=_functions)
 
+    cache = commands.add_parser("cache", help="where compiled code is kept between processes, and its removal")
+    cache.add_argument("--clear", action="store_true", help="remove it; it is compiled again when it is needed")
+    cache.set_defaults(command=_cache)
+
     check = commands.add_parser(
         "check",
         help="report every mistake in a file of declarations",
@@ -129,6 +134,19 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--core", action="store_true", help="the file is a version of opweave's own ops.yaml")
     check.set_defaults(command=_check)
     return parser
+
+
+def _cache(options: argparse.Namespace) -> None:
+    from .._toolchain import object_cache
+
+    folder = object_cache.users_folder("objects")
+    if folder is None:
+        raise _CommandError("nothing is kept: there is no folder in the user's cache that nobody else can write to")
+    if options.clear:
+        print(f"removed {object_cache.clear()} bytes from {folder.parent}")
+    else:
+        size = sum(path.stat().st_size for path in folder.parent.rglob("*") if path.is_file())
+        print(f"{size} bytes in {folder.parent}")
 
 
 # ---- weave, check ------------------------------------------------------------------------------------------

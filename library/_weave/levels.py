@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .._C import lib
+from .._toolchain.isa_levels import NAMES, own
 
-NAMES = ("v1", "v3", "v4")
-"""The levels in the order of the core's, by their names in meson.build and `OW_LEVEL`."""
 _MEANT = ("x86-64", "x86-64-v3", "x86-64-v4")
 """The values of OPWEAVE_ISA."""
 DECLARATIONS = "operators.yaml"
@@ -26,11 +25,6 @@ KERNELS, REGISTRY = "kernels", "_registry.c"
 """The folder and the file in a package with its C."""
 
 Progress = Callable[[int, int, str], None]
-
-
-def own() -> str:
-    """The level of this process."""
-    return NAMES[lib.level()]
 
 
 def file_name(stem: str, level: str) -> str:
@@ -96,7 +90,6 @@ def compile_package(
 
     `yaml` are the declarations, for the compiler's complaints. Raises CompilerError.
     """
-    from .._base import package_data
     from .._toolchain import toolchain
 
     compiler = toolchain.find()
@@ -105,9 +98,7 @@ def compile_package(
         copies = Path(folder, KERNELS)
         copies.mkdir()
         headers = Path(folder, "include")
-        for header, path in package_data.folder("codegen", "include").items():
-            (headers / header).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, headers / header)
+        toolchain.write_headers(headers)
         kernels = [Path(shutil.copy(source, copies)) for source in sorted((package / KERNELS).glob("*.c"))]
         registry = Path(shutil.copy(package / REGISTRY, folder))
         outputs = {level: into / file_name(stem, level) for level in levels}

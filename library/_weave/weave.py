@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._toolchain import toolchain
+from .._toolchain import isa_levels, toolchain
 from . import levels, loaded_libraries, stamps
 from .guards import locked, tidying_up
 from .levels import Progress
@@ -80,7 +80,9 @@ def weave(
         Path(out).mkdir(parents=True, exist_ok=True)
         with tidying_up(), locked(folder):
             _check_folder(folder, path)
-            wanted = _Wanted(tuple(toolchain.configured().levels) if all_levels else (levels.own(),), force, progress)
+            wanted = _Wanted(
+                tuple(toolchain.configured().levels) if all_levels else (isa_levels.own(),), force, progress
+            )
             known = stamps.up_to_date(folder, stamps.fingerprint_of(text, name))
             if known is None or force:
                 operators, rebuilt = _weave(path, text, name, folder, wanted, hints), True

@@ -95,7 +95,7 @@ def test_beside_torch() -> None:
         check(SETUP + text)
 
 
-@pytest.mark.parametrize("backend", [None, "inductor", "eager", lambda graph, inputs: graph])
+@pytest.mark.parametrize("backend", ["eager", lambda graph, inputs: graph])
 def test_what_comes_back_is_what_was_given(backend: Any) -> None:
     def function(x: opweave.Tensor) -> opweave.Tensor:
         return x

@@ -13,8 +13,7 @@ from weaving import TINY, python
 pytest.importorskip("opweave")
 
 import opweave
-from opweave._toolchain import toolchain
-from opweave._weave import levels
+from opweave._toolchain import isa_levels, toolchain
 from opweave._weave.weave import weave
 from opweave.codegen import generate
 
@@ -54,7 +53,7 @@ def lacking(yaml: Path) -> Path:
 
 def test_a_package_is_compiled_for_this_process_and_for_others_when_asked(yaml: Path) -> None:
     woven = weave(yaml, out=yaml.parent)
-    assert there(woven.folder) == [levels.own()]
+    assert there(woven.folder) == [isa_levels.own()]
     assert not weave(yaml, out=yaml.parent).rebuilt
     everything = list(toolchain.configured().levels)
     more = weave(yaml, out=yaml.parent, all_levels=True)
@@ -64,7 +63,7 @@ def test_a_package_is_compiled_for_this_process_and_for_others_when_asked(yaml: 
     assert not weave(yaml, out=yaml.parent).rebuilt
     # What is compiled anew leaves none behind that was compiled before.
     weave(yaml, out=yaml.parent, force=True)
-    assert there(woven.folder) == [levels.own()]
+    assert there(woven.folder) == [isa_levels.own()]
 
 
 def test_a_level_below_is_used_as_it_is(yaml: Path) -> None:
@@ -74,13 +73,13 @@ def test_a_level_below_is_used_as_it_is(yaml: Path) -> None:
     assert result(yaml) == [1.5, 1.5]
     assert there(yaml.parent / yaml.stem) == ["v1"]
     weave(yaml, out=yaml.parent)
-    assert there(yaml.parent / yaml.stem) == sorted({"v1", levels.own()})
+    assert there(yaml.parent / yaml.stem) == sorted({"v1", isa_levels.own()})
 
 
 def test_a_level_that_is_missing_is_compiled_when_the_package_is_imported(yaml: Path) -> None:
     folder = lacking(yaml)
     assert result(yaml) == [1.5, 1.5]
-    assert there(folder) == [levels.own()]
+    assert there(folder) == [isa_levels.own()]
 
 
 def test_what_cannot_be_kept_is_compiled_for_the_process(yaml: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ class Calls:
     _backward_pre_hooks: OrderedDict[int, Any]
     _backward_hooks: OrderedDict[int, Any]
     _is_full_backward_hook: bool | None
+    _compiled_call_impl: Callable[..., Any] | None = None
+    """The compiled call, where there is one."""
 
     # ---- registering ----
 
@@ -100,7 +102,8 @@ class Calls:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call `forward`, and the hooks before and after it."""
         if not (
-            self._forward_hooks
+            self._compiled_call_impl
+            or self._forward_hooks
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
@@ -110,9 +113,11 @@ class Calls:
             or ALL.backward_pre
         ):
             return self.forward(*args, **kwargs)
-        return self._ow_call_with_hooks(args, kwargs)
+        return (self._compiled_call_impl or self._call_impl)(*args, **kwargs)
 
-    _call_impl = __call__
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `forward`, and the hooks before and after it, as without `compile`."""
+        return self._ow_call_with_hooks(args, kwargs)
 
     def _ow_call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called: set[int] = set()

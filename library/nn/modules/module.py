@@ -225,7 +225,7 @@ class Module(Calls, Members, State):
                     grad.zero_()
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Check the arguments as `opweave.compile` does, and change nothing: there is no compiler."""
+        """Compile the module's calls, with the arguments of `opweave.compile`."""
         compiler.compile(self, *args, **kwargs)
 
     # ---- printing and copying ----
@@ -245,6 +245,9 @@ class Module(Calls, Members, State):
             return f"{self._get_name()}({own[0]})"
         lines = [*own, *parts]
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_compiled_call_impl"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         fresh = Module.__new__(Module)

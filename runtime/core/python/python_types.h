@@ -80,6 +80,10 @@ PyObject *ow_device_memory_python(PyObject *module, PyObject *arguments);
 PyObject *ow_empty_device_cache(PyObject *module, PyObject *number);
 PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
+/* What compiled calls compare (signature.c). */
+PyObject *ow_signature(PyObject *module, PyObject *tensors);
+PyObject *ow_are_unchanged(PyObject *module, PyObject *entries);
+
 /* Tensors that are only described (described.c). */
 PyObject *ow_describe(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_payload(PyObject *module, PyObject *object);

@@ -452,6 +452,8 @@ static PyMethodDef functions[] = {
     {"describe", FAST(ow_describe), METH_FASTCALL, "A tensor without memory, which stands for an object."},
     {"payload", ow_payload, METH_O, "The object that a described tensor stands for."},
     {"set_payload", FAST(ow_set_payload), METH_FASTCALL, "Says what a described tensor stands for."},
+    {"signature", ow_signature, METH_O, "What a compiled call depends on of a tuple of tensors, or None."},
+    {"are_unchanged", ow_are_unchanged, METH_O, "Do dictionaries still have these values?"},
     {"include", ow_include, METH_O, "Says which keys all calls of the thread have; the keys that they had."},
     {"interruption", ow_interruption, METH_NOARGS, "What a handler of a signal raised while the core was at work."},
     {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},

@@ -1,11 +1,15 @@
-"""opweave.compiler: there is no compiler. Functions and modules run as they are, and what marks them does nothing.
+"""opweave.compiler: functions whose calls are recorded, and run as fewer loops afterwards (docs/compile.md).
 
-Programs written for torch call `compile` wherever they run: it checks its arguments as torch does and returns what it
-was given.
+A call runs the function and records its operators (`_recording`), while it is watched for what a later call could do
+otherwise (`_watch`, `_python_state`). The record becomes a graph (`_graph`), whose operators of elements are merged
+(`_groups`) and printed as kernels (`_kernels`), and the graph a program of Python that calls these (`_program`), which
+answers the calls that it is for (`_compiled`).
 """
 
 from __future__ import annotations
 
+import sys
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
@@ -15,6 +19,7 @@ __all__ = [
     "compile",
     "cudagraph_mark_step_begin",
     "disable",
+    "explain",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
@@ -41,7 +46,7 @@ _BACKENDS: Mapping[str, str] = {
     "ts": "debug",
     "tvm": "",
 }
-"""The names that torch gives to what may compile, and their tags. None of them is here, so that all are one."""
+"""The names that torch gives to what may compile, and their tags. That of its own compiler stands for this one."""
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 
 
@@ -89,38 +94,89 @@ def compile(
     isolate_recompiles: bool = False,
     shapes_spec: Any = None,
 ) -> Any:
-    """Return a function or module as it is: there is no compiler, and it runs as it would without this call.
+    """Return a function that gives what another one does, in fewer loops over memory.
 
-    A module comes back itself, without a module around it, so that the names in its `state_dict` stay what they are.
+    Its first call runs the function and records the operators that it calls. Later calls with tensors of the same
+    dtypes and shapes run what was recorded: operators of elements that follow each other are one kernel, which is
+    compiled when it is first needed and kept on disk. What another call could do otherwise is compared before:
+    numbers and other arguments, variables that the function reads, modules with their parameters and settings. A
+    function that reads elements, or does anything besides computing tensors, runs as it is; `explain` says why.
+
+    A module is changed and returned itself, so that the names in its `state_dict` stay what they are: its calls are
+    compiled. The results are those of the function, bit for bit but for what docs/compile.md names.
 
     Args:
         model: what is called, or None, which makes a decorator.
+        fullgraph (bool): whether a function that cannot be recorded is an error.
         dynamic (bool or None): without effect.
-        backend (str or callable): without effect. A name is one of torch's; a callable is never called.
+        backend (str or callable): `inductor` or None; with any other of torch's names, or a callable, which is never
+            called, the function is returned as it is.
         mode (str): without effect; one of torch's.
         options (dict): without effect, and its names are not looked at.
+        disable (bool): whether the function is returned as it is.
+        recompile_limit (int or None): the number of programs that are recorded, 8 unless given; calls that none of them
+            is for run the function.
 
-    The other arguments are without effect, too.
+    The other arguments are without effect.
 
     Raises:
         AssertionError: `model` cannot be called, or `dynamic` is no bool.
         RuntimeError: there are both `mode` and `options`, torch has no such mode, or no such backend; the decorator is
-            given None.
+            given None. Of a call: with `fullgraph`, the function cannot be recorded.
         AttributeError: `options` are no dictionary.
+
+    Examples:
+        >>> @opweave.compile
+        ... def gelu(x):
+        ...     return 0.5 * x * (1 + opweave.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+        >>> gelu(opweave.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8412])
     """
     settings = {"dynamic": dynamic, "backend": backend or "inductor", "mode": mode, "options": options}
-    if model is not None:
-        return _checked(model, **settings)
+    is_left = disable or (backend or "inductor") != "inductor"
 
     def decorate(model: Any) -> Any:
         if model is None:
             raise RuntimeError("Model can't be None")
-        return _checked(model, **settings)
+        _check(model, **settings)
+        return model if is_left or model in _disabled else _compile_calls(model, fullgraph, recompile_limit)
 
-    return decorate
+    return decorate if model is None else decorate(model)
 
 
-def _checked(model: Any, dynamic: Any, backend: Any, mode: Any, options: Any) -> Any:
+def _compile_calls(model: Any, fullgraph: bool, limit: int | None) -> Any:
+    from ..nn.modules.module import Module
+    from ._compiled import compiled
+
+    if not isinstance(model, Module):
+        return compiled(model, fullgraph, limit)
+    vars(model)["_compiled_call_impl"] = compiled(model._call_impl, fullgraph, limit)
+    return model
+
+
+class _Marked:
+    """Functions that are never compiled."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, weakref.ref[Any] | Any] = {}
+
+    def add(self, function: Any) -> None:
+        """Mark a function."""
+        try:
+            kept: Any = weakref.ref(function)
+        except TypeError:  # of a class whose objects last
+            kept = lambda: function  # noqa: E731 (as a reference would)
+        self._known[id(function)] = kept
+
+    def __contains__(self, function: Any) -> bool:
+        known = self._known.get(id(function))
+        return known is not None and known() is function
+
+
+_disabled = _Marked()
+
+
+def _check(model: Any, dynamic: Any, backend: Any, mode: Any, options: Any) -> None:
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if backend == "inductor":
@@ -136,7 +192,6 @@ def _checked(model: Any, dynamic: Any, backend: Any, mode: Any, options: Any) ->
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if not (dynamic is None or isinstance(dynamic, bool)):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
-    return model
 
 
 def list_backends(exclude_tags: Sequence[str] | None = ("debug", "experimental")) -> list[str]:
@@ -158,11 +213,12 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         return disable
     if not callable(fn):
         raise AssertionError("fn must be callable")
+    _disabled.add(fn)
     return fn
 
 
 def allow_in_graph(fn: _Value) -> _Value:
-    """Return the function, or the list or tuple of functions; it does nothing, as there are no graphs.
+    """Return the function, or the list or tuple of functions; it does nothing, as all operators are in graphs.
 
     Raises:
         AssertionError: one of them cannot be called.
@@ -181,7 +237,28 @@ def assume_constant_result(fn: _Value) -> _Value:
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing was."""
+    """Forget all programs that were recorded. Kernels stay on disk; `opweave cache --clear` removes them."""
+    if f"{__name__}._compiled" in sys.modules:
+        from ._compiled import forget_all
+
+        forget_all()
+
+
+def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Return what is known of a compiled function: its programs, with the kernels, the bytes that these read and write,
+    and their C; and why calls could not be recorded.
+
+    Args:
+        function: what `compile` returned, or a function that is not compiled.
+        args: the arguments of a call that is made first, as are those by name.
+
+    Examples:
+        >>> print(opweave.compiler.explain(lambda x: (x + 1).relu() * 2, opweave.ones(3)).splitlines()[0])
+        program 1: 1 kernel of 3 operators, 0 other operators
+    """
+    from ._explanation import explanation
+
+    return explanation(function, args, kwargs)
 
 
 def cudagraph_mark_step_begin() -> None:
@@ -189,13 +266,17 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def is_compiling() -> bool:
-    """Return whether a function is being compiled or exported: False."""
-    return False
+    """Return whether a function is being recorded to be compiled."""
+    return is_dynamo_compiling()
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether a function is being compiled: False."""
-    return False
+    """Return whether a function is being recorded to be compiled."""
+    if f"{__name__}._recording" not in sys.modules:
+        return False
+    from ._recording import active
+
+    return active() is not None
 
 
 def is_exporting() -> bool:

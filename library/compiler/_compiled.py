@@ -1,0 +1,196 @@
+"""Compiled functions: they answer calls by programs that were recorded, where nothing is different but elements.
+
+A call that no program is for runs the function itself, and records a program meanwhile. What cannot be recorded runs
+as it is, each time.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+from .._base.handles import tensors_in
+from .._base.pytree import Structure, flatten
+from .._base.tensor_class import Tensor
+from .._handle import excluded, signature
+from . import _recording
+from ._graph import Graph, graph_of
+from ._program import Program
+from ._python_state import CONSTANTS, PythonState, is_own
+from ._recording import Recording, Unsupported
+from ._watch import Watch
+
+_MOST_PROGRAMS = 8
+_MOST_REFUSALS = 2
+"""The number of calls that may fail to be recorded before no other is tried: the first one may fill caches."""
+
+_Called = TypeVar("_Called", bound=Callable[..., Any])
+
+
+class _Arguments:
+    """The arguments of a call: their tensors, and the rest."""
+
+    __slots__ = ("others", "structure", "tensors")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        leaves, self.structure = flatten((args, kwargs))
+        self.tensors = tuple([each for each in leaves if isinstance(each, Tensor)])
+        self.others = tuple([each for each in leaves if not isinstance(each, Tensor)])
+
+    def is_like(self, structure: Structure, others: Sequence[Any]) -> bool:
+        """Return whether only tensors are different."""
+        pairs = zip(self.others, others, strict=False)
+        return self.structure == structure and all(one is other or _is_same(one, other) for one, other in pairs)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two numbers or texts are the same in all that a function could tell."""
+    return type(one) is type(other) and isinstance(one, (int, float, str, bytes)) and repr(one) == repr(other)
+
+
+class _Entry:
+    """A program, and the calls that it is for."""
+
+    __slots__ = ("captured", "graph", "holds", "is_plain", "others", "program", "run", "signature", "structure")
+
+    def __init__(
+        self, arguments: _Arguments, is_plain: bool, captured: tuple[Any, ...], state: PythonState, graph: Graph
+    ) -> None:
+        self.structure, self.others = arguments.structure, arguments.others
+        self.is_plain = is_plain
+        self.captured = captured
+        self.signature = signature(arguments.tensors + captured)
+        self.holds = state.holds
+        self.graph = graph
+        self.program = Program(graph, excluded())
+        self.run = self.program.run
+
+
+class Compiled:
+    """The programs of a compiled function.
+
+    Attributes:
+        function: the function itself.
+        entries: its programs, the last one first.
+        refusals: why calls could not be recorded.
+    """
+
+    def __init__(self, function: Callable[..., Any], fullgraph: bool, limit: int | None) -> None:
+        self.function = function
+        self.entries: tuple[_Entry, ...] = ()
+        self.refusals: list[Unsupported] = []
+        self._fullgraph = fullgraph
+        self._limit = _MOST_PROGRAMS if limit is None else limit
+        self._attempts = 0
+        self._lock = threading.Lock()
+        _all.add(self)
+
+    def reset(self) -> None:
+        """Forget all programs."""
+        self.entries, self.refusals, self._attempts = (), [], 0
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of a call that is none of tensors alone, or the first one of its kind."""
+        arguments = _Arguments(args, kwargs)
+        for entry in self.entries:
+            if (
+                signature(arguments.tensors + entry.captured) == entry.signature
+                and arguments.is_like(entry.structure, entry.others)
+                and entry.holds()
+            ):
+                return entry.run(*arguments.tensors, *entry.captured)
+        if self._is_left_alone(arguments):
+            return self.function(*args, **kwargs)
+        return self._recorded(arguments, args, kwargs)
+
+    def _is_left_alone(self, arguments: _Arguments) -> bool:
+        if _recording.active() is not None:
+            return True
+        if not self._fullgraph and (self._attempts >= self._limit or len(self.refusals) >= _MOST_REFUSALS):
+            return True
+        if signature(arguments.tensors) is None:
+            self._refuse(Unsupported("an argument is no plain tensor, or a mode sees all calls"))
+            return True
+        return False
+
+    def _refuse(self, reason: Unsupported) -> None:
+        self.refusals.append(reason)
+        if self._fullgraph:
+            raise reason
+
+    def _recorded(self, arguments: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of the function itself, during which a program is recorded."""
+        with self._lock:
+            self._attempts += 1
+        objects = [each for each in arguments.others if not isinstance(each, CONSTANTS)]
+        try:
+            state = PythonState((self.function, *objects), ("the function", *("an argument" for _ in objects)))
+        except Unsupported as reason:
+            self._refuse(reason)
+            return self.function(*args, **kwargs)
+        known = {id(each) for each in (*arguments.tensors, *state.tensors)}
+        recording = Recording(known, lambda frame: is_own(frame.f_globals.get("__name__")))
+        recording.raises = self._fullgraph
+        before = excluded()
+        result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)
+        try:
+            self._add(arguments, args, kwargs, state, recording, before, result)
+        except Unsupported as reason:
+            self._refuse(reason)
+        return result
+
+    def _add(
+        self,
+        arguments: _Arguments,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        state: PythonState,
+        recording: Recording,
+        before: int,
+        result: Any,
+    ) -> None:
+        if recording.reason is not None:
+            raise recording.reason
+        if excluded() != before:
+            raise Unsupported("the function changes whether gradients are recorded")
+        if not state.holds() or not _Arguments(args, kwargs).is_like(arguments.structure, arguments.others):
+            raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
+        used = {id(each) for call in recording.calls for each in tensors_in((*call.args, call.out))}
+        used |= {id(each) for each in flatten(result)[0]}
+        given = {id(each) for each in arguments.tensors}
+        captured = tuple(each for each in state.tensors if id(each) in used and id(each) not in given)
+        graph = graph_of(recording, arguments.tensors + captured, result)
+        is_plain = not kwargs and all(isinstance(each, Tensor) for each in args)
+        entry = _Entry(arguments, is_plain, captured, state, graph)
+        if entry.signature is None:
+            raise Unsupported("a variable is no plain tensor")
+        with self._lock:
+            self.entries = (entry, *self.entries)
+
+
+_all: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """Forget the programs of all compiled functions."""
+    for each in tuple(_all):
+        each.reset()
+
+
+def compiled(function: _Called, fullgraph: bool, limit: int | None) -> _Called:
+    """Return the compiled form of a function."""
+    known = Compiled(function, fullgraph, limit)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            for entry in known.entries:
+                if entry.is_plain and signature(args + entry.captured) == entry.signature and entry.holds():
+                    return entry.run(*args, *entry.captured)
+        return known.call(args, kwargs)
+
+    call.compiled = known  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]

@@ -1,0 +1,58 @@
+"""Text about a compiled function: what its programs compute in which loops, and why calls were not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ._compiled import Compiled, compiled
+from ._graph import Operation, Value
+from ._kernels import Kernel
+from ._program import Program
+
+
+def explanation(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return the text about a function, after a call if there are arguments."""
+    function = getattr(function, "_compiled_call_impl", None) or function
+    known = getattr(function, "compiled", None)
+    if not isinstance(known, Compiled):
+        function = compiled(function, False, None)
+        known = vars(function)["compiled"]
+        assert isinstance(known, Compiled)
+    if args or kwargs:
+        function(*args, **kwargs)
+    lines = [
+        line for place, entry in enumerate(reversed(known.entries), 1) for line in _of_program(place, entry.program)
+    ]
+    lines += [f"not recorded: {each}" for each in known.refusals]
+    return "\n".join(lines or ["no call was recorded"])
+
+
+def _of_program(place: int, program: Program) -> Iterator[str]:
+    kernels = [each for each in program.steps if isinstance(each, Kernel)]
+    others = len(program.steps) - len(kernels)
+    merged = sum(each.count for each in kernels)
+    yield (
+        f"program {place}: {_counted(len(kernels), 'kernel')} of {_counted(merged, 'operator')}, "
+        f"{_counted(others, 'other operator')}"
+    )
+    for step in program.steps:
+        if isinstance(step, Kernel):
+            read, written = _bytes(step.inputs), _bytes(step.results)
+            yield f"  kernel of {', '.join(step.operators)}: reads {read} bytes, writes {written}"
+        else:
+            yield f"  {_name(step)} ({step.place})"
+    for number, kernel in enumerate(kernels, 1):
+        yield f"\nC of kernel {number}:\n{kernel.text}"
+
+
+def _name(operation: Operation) -> str:
+    return f"{operation.op.name}{', whose gradient is recorded' if operation.is_tracked else ''}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _bytes(values: Iterable[Value]) -> int:
+    return sum(each.nbytes for each in values)

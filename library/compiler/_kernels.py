@@ -1,0 +1,151 @@
+"""Kernels of groups: their C, compiled at once and kept by its content, as functions that take and give tensors.
+
+A second process finds what a first one compiled. The cache only saves time: where it cannot be written to, or is
+damaged, the kernel is compiled; where that is not possible either, there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from .._base.errors import raise_pending
+from .._base.warn import warn
+from .._C import lib
+from .._dispatch.define import Operators
+from .._handle import make_results
+from .._toolchain import isa_levels, object_cache, toolchain
+from ..codegen import fused, recorded
+from ..codegen.dtypes import DType
+from ..codegen.expr.typed import Arg, Node, names, postorder
+from ..codegen.model.operator import MAX_OUTPUTS
+from ._graph import Value
+from ._groups import Group, dtype_of, name_of
+
+CACHE = "compiled"
+"""The folder of the user's cache that has compiled kernels."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function that computes values of a group.
+
+    Attributes:
+        function: takes the inputs and gives the results, a tuple of them if there are several.
+        operators: the operators whose calls it computes, in order.
+        text: its C.
+    """
+
+    function: Callable[..., Any]
+    inputs: tuple[Value, ...]
+    results: tuple[Value, ...]
+    operators: tuple[str, ...]
+    text: str
+
+    @property
+    def count(self) -> int:
+        """The number of operators."""
+        return len(self.operators)
+
+
+def kernels(group: Group) -> list[Kernel] | None:
+    """Return the kernels that compute what a group keeps, mostly one; None: there can be none."""
+    made = []
+    for begin in range(0, len(group.kept), MAX_OUTPUTS):
+        results = tuple(group.kept[begin : begin + MAX_OUTPUTS])
+        kernel = _kernel(group, results)
+        if kernel is None:
+            return None
+        made.append(kernel)
+    return made
+
+
+def _kernel(group: Group, results: tuple[Value, ...]) -> Kernel | None:
+    roots = [group.nodes[each] for each in results]
+    used = frozenset[str]().union(*(names(each) for each in roots))
+    inputs = sorted((value for name, value in group.leaves.items() if name in used), key=_after_computed)
+    if not inputs:
+        return None
+    # Names by position, so that equal groups have one text wherever they are in programs.
+    named = {name_of(value): f"a{place}" for place, value in enumerate(inputs)}
+    text = _text(
+        {named[name_of(value)]: dtype_of(value) for value in inputs}, [_renamed(each, named) for each in roots]
+    )
+    function = _function(text, len(inputs), len(results))
+    if function is None or not _gives(function, inputs, results):
+        return None
+    operators = tuple(each.op.name for each in group.operations)
+    return Kernel(function, tuple(inputs), results, operators, text)
+
+
+def _after_computed(value: Value) -> bool:
+    return not dtype_of(value).compute
+
+
+def _gives(function: Any, inputs: Sequence[Value], results: Sequence[Value]) -> bool:
+    """Return whether the results have the shapes and strides that the recorded calls gave."""
+    made = make_results(function, tuple(each.tensor for each in inputs), None, 0, True)
+    pairs = zip(made if isinstance(made, tuple) else (made,), results, strict=True)
+    return all((tuple(a.shape), a.stride()) == (b.facts.shape, b.facts.stride) for a, b in pairs)
+
+
+def _renamed(root: Node, named: dict[str, str]) -> Node:
+    arguments = {each.name: Arg(each.dtype, named[each.name]) for each in postorder(root) if isinstance(each, Arg)}
+    return recorded.with_operands(root, arguments)
+
+
+def _text(inputs: dict[str, DType], roots: Sequence[Node]) -> str:
+    return fused.c_text(fused.operator("recorded", inputs, roots))
+
+
+# ---- compiling ----------------------------------------------------------------------------------------------
+
+
+@cache
+def _function(text: str, inputs: int, results: int) -> Any:
+    """The function of a C text; None where it cannot be compiled."""
+    try:
+        library = _shared_object(text)
+    except (toolchain.CompilerError, OSError) as error:
+        _warn_once(str(error))
+        return None
+    name = f"recorded_{sha256(text.encode()).hexdigest()[:12]}"
+    with tempfile.TemporaryDirectory(prefix="opweave-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder, f"{name}.so")
+        path.write_bytes(library)
+        index = lib.load_library(os.fsencode(path))
+    if index < 0:
+        raise_pending()
+    operators = Operators({}, name)
+    params = tuple((f"a{place}", "Tensor") for place in range(inputs))
+    operators.define(index, name, "elementwise", "t" * inputs, params, inputs, function=True)
+    return operators.functions[name]
+
+
+_warned = False
+
+
+def _warn_once(reason: str) -> None:
+    global _warned
+    if not _warned:
+        warn(f"compiled functions run their operators one by one, as there is no kernel for several: {reason}")
+    _warned = True
+
+
+def _shared_object(text: str) -> bytes:
+    """The library of a C text, from the user's cache or from the compiler. Raises CompilerError."""
+    compiler, level = toolchain.find(), isa_levels.own()
+    kept = object_cache.ObjectCache(object_cache.users_folder(CACHE))
+    key = object_cache.key([*toolchain.identity(compiler), *toolchain.arguments(compiler, level), text])
+    found = kept.find(key)
+    if found is None:
+        found = toolchain.library(compiler, text, level)
+        kept.keep(key, found)
+        kept.remove_unused()
+    return found

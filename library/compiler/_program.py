@@ -1,0 +1,145 @@
+"""A program: Python that runs the steps of a graph, made as text and compiled once.
+
+Values are its variables, which end where nothing reads them any longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from .._base.pytree import Structure
+from .._dispatch.dispatcher import call as dispatch
+from .._dispatch.op import NEW
+from .._handle import with_keys
+from ._graph import Graph, Operation, Value
+from ._groups import Group, Grouping
+from ._kernels import Kernel, kernels
+
+_UNRECORDED = 1 | 1 << 14
+
+
+class Program:
+    """The Python that answers calls in place of a function.
+
+    Attributes:
+        run: takes the tensors of a call and gives its result.
+        steps: the kernels and the operations, in order.
+        text: the Python of `run`.
+    """
+
+    def __init__(self, graph: Graph, excluded: int) -> None:
+        """Make the program of a graph, for threads that do not look at some dispatch keys."""
+        self.steps: list[Kernel | Operation] = []
+        for step in Grouping(graph).steps:
+            self.steps += _of_group(step) if isinstance(step, Group) else [step]
+        self._excluded = excluded
+        self._names: dict[str, Any] = {}
+        self._lines: list[str] = []
+        self._write(graph)
+        arguments = ", ".join(_parameters(graph.inputs))
+        body = "".join(f"    {line}\n" for line in self._lines)
+        self.text = f"def run({arguments}):\n{body}"
+        exec(compile(self.text, "<recorded>", "exec", dont_inherit=True), self._names)
+        self.run: Callable[..., Any] = self._alone(graph) or self._names["run"]
+
+    def _alone(self, graph: Graph) -> Any:
+        """The function of a kernel that is all that the program does."""
+        if len(self.steps) != 1 or graph.constants or not isinstance(self.steps[0], Kernel):
+            return None
+        kernel = self.steps[0]
+        is_plain = not any(each.needs_grad for each in kernel.inputs)
+        gives_all = len(kernel.results) == 1 and graph.structure.type is None and graph.results == [*kernel.results]
+        return kernel.function if is_plain and gives_all and list(kernel.inputs) == graph.inputs else None
+
+    # ---- text ----
+
+    def _write(self, graph: Graph) -> None:
+        for value, constant in graph.constants:
+            self._lines.append(f"{_variable(value)} = {self._named(constant.clone)}()")
+        last = _last_uses(self.steps)
+        kept = {each for each in graph.results if isinstance(each, Value)}
+        for place, step in enumerate(self.steps):
+            self._lines.append(self._kernel(step) if isinstance(step, Kernel) else self._operation(step))
+            ended = [_variable(each) for each in last.get(place, ()) if each not in kept]
+            if ended:
+                self._lines.append(f"del {', '.join(ended)}")
+        self._lines.append(f"return {self._result(graph.structure, iter(graph.results))}")
+
+    def _named(self, value: Any) -> str:
+        name = f"c{len(self._names)}"
+        self._names[name] = value
+        return name
+
+    def _argument(self, value: Any) -> str:
+        if isinstance(value, Value):
+            return _variable(value)
+        if type(value) in (tuple, list) and any(isinstance(each, (Value, tuple, list)) for each in value):
+            inner = "".join(f"{self._argument(each)}, " for each in value)
+            return f"({inner})" if type(value) is tuple else f"[{inner}]"
+        if value is None or type(value) in (bool, int):
+            return repr(value)
+        return self._named(value)
+
+    def _kernel(self, kernel: Kernel) -> str:
+        results = ", ".join(map(_variable, kernel.results))
+        inputs = ", ".join(map(_variable, kernel.inputs))
+        if any(each.needs_grad for each in kernel.inputs):
+            return f"{results} = {self._named(partial(with_keys, 0, _UNRECORDED, kernel.function))}({inputs})"
+        return f"{results} = {self._named(kernel.function)}({inputs})"
+
+    def _operation(self, operation: Operation) -> str:
+        op, args = operation.op, operation.args
+        if operation.mode == NEW and operation.out is None:
+            function, arguments = op.function, [self._argument(each) for each in args[: op.positional]]
+            rest = zip(op.names[op.positional :], args[op.positional :], op.defaults[op.positional :], strict=True)
+            arguments += [f"{name}={self._argument(value)}" for name, value, default in rest if value is not default]
+        else:
+            function = partial(dispatch, op)
+            listed = "".join(f"{self._argument(each)}, " for each in args)
+            arguments = [f"({listed})", self._argument(operation.out), str(operation.mode)]
+        if operation.excluded != self._excluded:
+            changed = operation.excluded ^ self._excluded
+            function = partial(with_keys, self._excluded & changed, operation.excluded & changed, function)
+        results = "".join(f"{_variable(each) if each else '_'}, " for each in operation.results)
+        target = results.rstrip(", ") if operation.is_single else results
+        return f"{target} = {self._named(function)}({', '.join(arguments)})"
+
+    def _result(self, structure: Structure, leaves: Any) -> str:
+        if structure.type is None:
+            return self._argument(next(leaves))
+        values = [self._result(each, leaves) for each in structure.children]
+        if structure.type is tuple:
+            return f"({''.join(f'{each}, ' for each in values)})"
+        if structure.type is list:
+            return f"[{', '.join(values)}]"
+        shallow = Structure(structure.type, structure.context, tuple(Structure(None) for _ in values))
+        return f"{self._named(shallow.unflatten)}([{', '.join(values)}])"
+
+
+def _of_group(group: Group) -> Iterable[Kernel | Operation]:
+    """The kernels of a group; its operations one by one where there can be none, or would be no gain."""
+    found = kernels(group) if len(group.operations) > 1 else None
+    return group.operations if found is None else found
+
+
+def _variable(value: Value) -> str:
+    return f"v{value.index}"
+
+
+def _parameters(inputs: Sequence[Value]) -> list[str]:
+    """The parameters of a program, of which one that is the same tensor as another is not read."""
+    return [_variable(each) if each not in inputs[:place] else f"same{place}" for place, each in enumerate(inputs)]
+
+
+def _last_uses(steps: Iterable[Kernel | Operation]) -> dict[int, list[Value]]:
+    """The values that are read for the last time by a step, or never after it has given them, by its place."""
+    last: dict[Value, int] = {}
+    for place, step in enumerate(steps):
+        used = [*step.inputs, *step.results] if isinstance(step, Kernel) else [*step.operands, *step.results]
+        last |= {each: place for each in used if each is not None}
+    by_place: dict[int, list[Value]] = {}
+    for value, place in last.items():
+        by_place.setdefault(place, []).append(value)
+    return by_place

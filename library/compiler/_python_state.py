@@ -1,0 +1,284 @@
+"""Values that a function reads besides its arguments: variables of modules and of other functions, attributes.
+
+All that can be reached from the function is compared before a program answers in its place: each variable must have the
+value, and each container the content, that it had when the program was recorded. Objects of which that cannot be told
+are no part of programs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import sys
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+from .._base.tensor_class import Tensor
+from .._handle import Function, Method, are_unchanged
+from ..nn.modules import _global_hooks
+from ..nn.modules.module import Module
+from ._recording import Unsupported
+
+PACKAGE = __name__.partition(".")[0]
+
+CONSTANTS = (
+    type(None), bool, int, float, complex, str, bytes, range, slice, type(...), type(NotImplemented),
+    BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, CodeType, Function, Method,
+)  # fmt: skip
+"""Classes whose objects do not change."""
+_MOST_OBJECTS = 20_000
+_DICTIONARIES = (dict, OrderedDict, defaultdict)
+_LISTS = (list, deque)
+_SETS = (set, frozenset)
+
+
+def is_own(module: str | None) -> bool:
+    """Return whether a module of this name is one of the package."""
+    return module is not None and (module == PACKAGE or module.startswith(PACKAGE + "."))
+
+
+class PythonState:
+    """The values of everything that some roots lead to.
+
+    Attributes:
+        codes: the code that they can run, without that of the package.
+        tensors: the tensors among them.
+        holds: returns whether everything has the value that it had.
+    """
+
+    def __init__(self, roots: Iterable[Any], names: Iterable[str]) -> None:
+        """Read the state. `names` are what the roots are called in messages.
+
+        Raises Unsupported for an object that may change without this being seen.
+        """
+        self.codes: set[CodeType] = set()
+        self.tensors: list[Any] = []
+        self._attributes: set[str] = set()
+        self._modules: list[tuple[str, ModuleType]] = []
+        self._entries: list[Any] = []
+        self._conditions: list[str] = []
+        self._named: dict[str, Any] = {"content": _content, "is_same": _is}
+        self._seen: dict[int, Any] = {}
+        waiting = [*zip(names, roots, strict=True), ("the hooks of all modules", vars(_global_hooks.ALL))]
+        self._waiting = waiting
+        while waiting or self._modules:
+            while waiting:
+                self._read(*waiting.pop())
+            self._read_modules()
+        entries = tuple(self._entries)
+        text = " and ".join(self._conditions) or "True"
+        condition: Callable[[], bool] = eval(f"lambda: {text}", self._named)
+        self.holds: Callable[[], bool] = lambda: are_unchanged(entries) and condition()
+
+    # ---- objects ----
+
+    def _read(self, name: str, value: Any) -> None:
+        if isinstance(value, CONSTANTS) or id(value) in self._seen:
+            return
+        if len(self._seen) >= _MOST_OBJECTS:
+            raise Unsupported(f"the function leads to more than {_MOST_OBJECTS} objects, {name} among them")
+        self._seen[id(value)] = value
+        kind = type(value)
+        if isinstance(value, Tensor):
+            self.tensors.append(value)
+        elif isinstance(value, FunctionType):
+            self._read_function(name, value)
+        elif isinstance(value, MethodType):
+            self._waiting += [(name, value.__func__), (name, value.__self__)]
+        elif isinstance(value, ModuleType):
+            self._modules.append((name, value))
+        elif isinstance(value, partial):
+            self._waiting += [(name, value.func), (name, value.args), (name, value.keywords)]
+        elif kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+            self._waiting += [(f"{name}[{place}]", each) for place, each in enumerate(value)]
+        elif kind in _LISTS:
+            self._read_list(name, value)
+        elif kind in _DICTIONARIES:
+            self._read_dictionary(name, value, "[{!r}]")
+        elif kind in _SETS:
+            self._read_set(name, value)
+        elif isinstance(value, CellType):
+            self._read_cell(name, value)
+        elif isinstance(value, type):
+            self._read_class(name, value)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self._waiting.append((name, value.__func__))
+        elif isinstance(value, property):
+            self._waiting += [(name, value.fget), (name, value.fset)]
+        elif is_own(kind.__module__) and not isinstance(value, Module):
+            pass  # its methods are the package's, whose calls are watched
+        elif hasattr(value, "__dict__") and not _slots(kind):
+            self._waiting.append((f"the class of {name}", kind))
+            self._read_dictionary(name, vars(value), ".{}")
+        else:
+            raise Unsupported(f"{name} is an object of class {kind.__qualname__}, whose state cannot be compared")
+
+    def _read_function(self, name: str, function: FunctionType) -> None:
+        code = function.__code__
+        defaults, others = function.__defaults__, function.__kwdefaults__
+        self._require("{}.__code__ is {}", function, code)
+        self._require("{}.__defaults__ is {}", function, defaults)
+        self._require("{}.__kwdefaults__ is {}", function, others)
+        self._waiting += [(f"a default of {name}", each) for each in (defaults, others)]
+        cells = function.__closure__ or ()
+        self._waiting += [(each, cell) for each, cell in zip(code.co_freevars, cells, strict=True)]
+        if function.__dict__:
+            self._read_dictionary(name, function.__dict__, ".{}")
+        if is_own(function.__globals__.get("__name__")):
+            return
+        self.codes |= _codes(code)
+        variables, attributes = _names_of(code)
+        self._attributes |= attributes
+        for each in variables:
+            self._read_variable(function.__globals__, each)
+
+    def _read_variable(self, variables: dict[str, Any], name: str) -> None:
+        if name in variables:
+            self._add(variables, name, name)
+            return
+        self._require("{} not in {}", name, variables)
+        if hasattr(builtins, name):
+            self._add(vars(builtins), name, name)
+
+    def _require(self, condition: str, *objects: Any) -> None:
+        """Add a condition, of objects in the places of braces."""
+        names = [f"v{len(self._named) + place}" for place in range(len(objects))]
+        self._named.update(zip(names, objects, strict=True))
+        self._conditions.append(condition.format(*names))
+
+    def _add(self, dictionary: dict[Any, Any], key: Any, name: str) -> None:
+        self._entries += [dictionary, key, dictionary[key]]
+        self._waiting.append((name, dictionary[key]))
+
+    def _read_dictionary(self, name: str, dictionary: dict[Any, Any], shown: str) -> None:
+        self._entries += [dictionary, dictionary, len(dictionary)]
+        for key in list(dictionary):
+            if not isinstance(key, CONSTANTS) and not is_own(type(key).__module__):
+                raise Unsupported(f"{name} has a key of class {type(key).__qualname__}, whose state cannot be compared")
+            self._add(dictionary, key, name + shown.format(key))
+
+    def _read_list(self, name: str, values: Any) -> None:
+        before = tuple(values)
+        self._require("len({0}) == len({1}) and all(map(is_same, {0}, {1}))", values, before)
+        self._waiting += [(f"{name}[{place}]", each) for place, each in enumerate(before)]
+
+    def _read_set(self, name: str, values: Any) -> None:
+        before = frozenset(values)
+        if not all(isinstance(each, CONSTANTS) for each in before):
+            raise Unsupported(f"{name} is a set of objects whose state cannot be compared")
+        self._require("{} == {}", values, before)
+
+    def _read_cell(self, name: str, cell: CellType) -> None:
+        try:
+            value = cell.cell_contents
+        except ValueError:  # it has no value yet
+            raise Unsupported(f"the variable {name} has no value yet") from None
+        self._require("content({}) is {}", cell, value)
+        self._waiting.append((name, value))
+
+    def _read_class(self, name: str, kind: type) -> None:
+        if kind in _READERS or _is_of_another_language(kind):
+            raise Unsupported(f"{name} is {kind.__qualname__}, whose objects may be made of more than their arguments")
+        if is_own(kind.__module__) or kind.__module__ in _TRUSTED:
+            return
+        for each in kind.__mro__:
+            if is_own(each.__module__) or each.__module__ in _TRUSTED:
+                continue
+            for key, value in list(vars(each).items()):
+                if key in _OF_CLASSES or not isinstance(value, (*CONSTANTS, *_READ_OF_CLASSES)):
+                    continue
+                self._require("{}.__dict__.get({}) is {}", each, key, value)
+                self._waiting.append((f"{name}.{key}", value))
+
+    def _read_modules(self) -> None:
+        """The variables of modules that some code may read as attributes; all that code is known by now."""
+        modules, self._modules = self._modules, []
+        for name, module in modules:
+            if is_own(module.__name__) or module.__name__ in _TRUSTED:
+                continue
+            for each in self._attributes & vars(module).keys():
+                self._add(vars(module), each, f"{name}.{each}")
+
+
+_TRUSTED = frozenset((
+    "abc", "builtins", "collections", "collections.abc", "contextlib", "dataclasses", "enum", "functools", "itertools",
+    "_weakrefset", "math", "numbers", "operator", "types", "typing", "typing_extensions", "weakref",
+))  # fmt: skip
+"""Modules whose functions depend on their arguments alone."""
+_READERS = (bytes, bytearray, memoryview)
+"""Classes that read the memory of tensors."""
+_MADE_BY_PYTHON = 1 << 9
+"""The flag of classes that are made while a program runs."""
+_OF_CLASSES = frozenset(("__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__qualname__"))
+_READ_OF_CLASSES = (FunctionType, staticmethod, classmethod, property, Tensor, list, dict, tuple, type, partial)
+
+
+def is_trusted(module: str | None) -> bool:
+    """Return whether the functions of a module depend on their arguments alone."""
+    return module in _TRUSTED
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return cell
+
+
+def _is_of_another_language(kind: type) -> bool:
+    """Return whether a class is written in C, elsewhere than in modules that are known."""
+    module = kind.__module__
+    if is_own(module) or module in _TRUSTED or module == "__main__":
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return not (kind.__flags__ & _MADE_BY_PYTHON and file.endswith(".py"))
+
+
+def _slots(kind: type) -> bool:
+    """Return whether objects of a class have attributes that are in no dictionary."""
+    return any(vars(each).get("__slots__") for each in kind.__mro__) or (
+        kind.__basicsize__ > _PLAIN_SIZE and not issubclass(kind, Module)
+    )
+
+
+class _Plain:
+    pass
+
+
+_PLAIN_SIZE = _Plain.__basicsize__
+
+
+@cache
+def _codes(code: CodeType) -> frozenset[CodeType]:
+    """The code of a function, and of the functions that it makes."""
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return frozenset((code,)).union(*map(_codes, inner))
+
+
+@cache
+def _names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables of its module that some code reads, and the names that it reads as attributes."""
+    variables, attributes = set(), set()
+    for each in _codes(code):
+        for step in dis.get_instructions(each):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"):
+                variables.add(step.argval)
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "LOAD_SUPER_ATTR"):
+                attributes.add(step.argval)
+    return frozenset(variables), frozenset(attributes)

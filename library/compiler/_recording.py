@@ -1,0 +1,179 @@
+"""Records the calls of operators that a function makes while it runs.
+
+Nothing stands in for tensors: the function computes its result as ever, and each call is written down with the tensors
+that it had and gave. The calls are those below autocast and above autograd, with operators made of others decomposed.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Collection, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+from .._base.handles import tensors_in
+from .._base.tensor_class import Tensor
+from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
+from .._dispatch.modes import include_key
+from .._dispatch.op import NEW, Op
+from .._handle import excluded, needs_grad, with_keys
+
+KEY = "compile"
+
+new_key(KEY, after="autocast")
+_BIT = bit_of(KEY)
+
+
+class Place(NamedTuple):
+    """A line of a program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}"
+
+
+class Unsupported(RuntimeError):  # noqa: N818 (the name of torch's error)
+    """Error: what a function does cannot be recorded to answer its later calls. Its text says why, and where."""
+
+    def __init__(self, reason: str, place: Place | None = None) -> None:
+        super().__init__(reason if place is None else f"{reason} ({place})")
+
+
+class Facts(NamedTuple):
+    """Everything known of a tensor but for its elements."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+
+
+class Call(NamedTuple):
+    """One call of an operator."""
+
+    op: Op
+    args: tuple[Any, ...]
+    out: Any
+    mode: int
+    result: Any
+    excluded: int
+    """The dispatch keys that the thread did not look at."""
+    is_tracked: bool
+    """True if a gradient was recorded."""
+    place: Place
+
+
+class Recording:
+    """The calls that a thread makes, in order, until it ends."""
+
+    def __init__(self, known: Collection[int], is_own: Callable[[FrameType], bool]) -> None:
+        """Begin with no calls. `known` are the ids of the tensors that the function is given, `is_own(frame)` is true
+        of frames of the package."""
+        self.calls: list[Call] = []
+        self.constants: dict[int, tuple[Any, Any]] = {}
+        """Tensors that no recorded call has made, each with a copy from before anything was written to it: what the
+        package makes of numbers."""
+        self.made: dict[int, Any] = {}
+        """Tensors that `opweave.tensor` has made."""
+        self.reason: Unsupported | None = None
+        """The reason why no program can be made of it; None: one can."""
+        self.raises = False
+        """True if the first reason is raised at once."""
+        self.is_paused = False
+        """True while a call runs, within which nothing is recorded."""
+        self._is_own = is_own
+        self._known = known
+        self._facts: dict[int, Facts] = {}
+
+    def refuse(self, reason: str, frame: FrameType | None = None) -> None:
+        """Note why no program can be made of what is recorded."""
+        if self.reason is None:
+            self.reason = Unsupported(reason, self.place(frame))
+            if self.raises:
+                raise self.reason
+
+    def keep(self, constant: Any) -> Any:
+        """Return the copy of a tensor that no recorded call has made."""
+        if id(constant) not in self.constants:
+            if constant.requires_grad or not (constant.numel() == 1 or id(constant) in self.made):
+                self.refuse("a tensor has part that no operator has made")
+            self.constants[id(constant)] = constant, with_keys(0, _BIT, constant.detach().clone)
+        return self.constants[id(constant)][1]
+
+    def place(self, frame: FrameType | None = None) -> Place:
+        """Return the line of the program, outside of the package, that is at work."""
+        frame = frame or sys._getframe(1)
+        while frame.f_back is not None and self._is_own(frame):
+            frame = frame.f_back
+        return Place(frame.f_code.co_filename, frame.f_lineno)
+
+    def facts(self, tensor: Any) -> Facts:
+        """Return what was known of a tensor when it was first recorded."""
+        if id(tensor) not in self._facts:
+            self._facts[id(tensor)] = Facts(tensor.dtype, tuple(tensor.shape), tensor.stride())
+        return self._facts[id(tensor)]
+
+    def call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+        """Return the result of a call, which is recorded."""
+        self.is_paused = True
+        include_key(KEY, False)
+        try:
+            return self._call(op, args, out, mode)
+        finally:
+            include_key(KEY, True)
+            self.is_paused = False
+
+    def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+        is_tracked = needs_grad(*args)
+        for each in tensors_in((*args, out)):
+            if id(each) not in self._facts and id(each) not in self._known:
+                self.keep(each)
+            self.facts(each)
+        result = redispatch(op, args, out, mode, below=KEY)
+        self.calls.append(Call(op, tuple(args), out, mode, result, excluded(), is_tracked, self.place()))
+        for each in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(each, Tensor):
+                if self.facts(each) != Facts(each.dtype, tuple(each.shape), each.stride()):
+                    self.refuse(f"{op.name}() changes the shape of a tensor")
+            elif each is not None:
+                self.refuse(f"{op.name}() reads elements for a number")
+        return result
+
+
+class _State(threading.local):
+    recording: Recording | None = None
+
+
+_state = _State()
+
+
+def active() -> Recording | None:
+    """Return the recording of this thread."""
+    return _state.recording
+
+
+def record(recording: Recording, watch: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a function, whose calls are recorded. `watch` is told what Python runs meanwhile."""
+    before = sys.getprofile()
+    _state.recording = recording
+    include_key(KEY, True)
+    sys.setprofile(watch)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        sys.setprofile(before)
+        include_key(KEY, False)
+        _state.recording = None
+
+
+def _answer(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    recording = _state.recording
+    is_decomposed = op.decomposes and mode == NEW and out is None
+    if recording is None or is_decomposed:
+        return redispatch(op, args, out, mode, below=KEY)
+    return recording.call(op, args, out, mode)
+
+
+register(KEY, _answer)

@@ -1,0 +1,283 @@
+"""Functions that cannot be recorded run as they are; what changes between calls is seen."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import warnings
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import opweave
+import pytest
+from compiled_calls import check, facts
+from opweave import nn
+
+X = opweave.linspace(-2, 2, 12).reshape(3, 4)
+SCALE = 2.0
+TABLE = {"scale": 2.0, "more": [1.0]}
+OFFSET = opweave.ones(4)
+
+
+class Settings:
+    scale = 3.0
+
+    def __init__(self) -> None:
+        self.offset = 1.0
+
+
+SETTINGS = Settings()
+
+
+def _left_alone(function: Callable[..., Any], reason: str, *args: Any) -> None:
+    known = check(function, *args, is_recorded=False)
+    assert not known.entries
+    assert reason in str(known.refusals[-1])
+
+
+def test_without_tensors() -> None:
+    check(lambda: 3)
+    check(lambda n: n + 1, 4)
+    check(lambda n, s: (s * n, None, [True]), 2, "ab")
+
+
+def test_control_flow_on_elements() -> None:
+    def function(x: Any) -> Any:
+        if x.sum() > 0:
+            return x + 1
+        return x - 1
+
+    _left_alone(function, "item() reads elements", X)
+    _left_alone(function, "test_bad_input.py, line ", X - 1)
+    _left_alone(lambda x: x * float(x[0, 0]), "reads elements", X)
+    _left_alone(lambda x: x.tolist(), "tolist() reads elements", X)
+    _left_alone(lambda x: memoryview(x)[0, 0], "memoryview", X)
+    _left_alone(lambda x: array("f", x[0])[0], "array", X)
+    _left_alone(lambda x: opweave.from_numpy(x.numpy() + 1), "runs", X)
+    with pytest.raises(RuntimeError, match=r"item\(\) reads elements for a number \(.*test_bad_input.py, line"):
+        opweave.compile(function, fullgraph=True)(X)
+
+
+def test_side_effects(capsys: pytest.CaptureFixture[str]) -> None:
+    log: list[int] = []
+    _left_alone(lambda x: (log.append(1), x * 2)[1], "changes what it reads", X)
+    assert len(log) == 4
+    _left_alone(lambda x: (print("called"), x * 2)[1], "print() is called", X)
+    assert capsys.readouterr().out == "called\n" * 4
+    _left_alone(lambda x: x * random.random() * 0, "is called", X)
+    _left_alone(lambda x: x * len(os.getcwd()), "is called", X)
+
+
+def test_variables_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 1.0
+
+    def function(x: Any) -> Any:
+        return x * SCALE + TABLE["scale"] - count + TABLE["more"][0] + SETTINGS.scale * SETTINGS.offset + OFFSET
+
+    compiled = opweave.compile(function)
+
+    def agrees() -> None:
+        for _ in range(2):
+            assert facts(compiled(X)) == facts(function(X))
+
+    agrees()
+    count = 2.0
+    agrees()
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    agrees()
+    monkeypatch.setitem(TABLE, "scale", 5.0)
+    agrees()
+    monkeypatch.setitem(TABLE, "more", [4.0])
+    agrees()
+    TABLE["more"].append(1.0)  # type: ignore[attr-defined]
+    agrees()
+    monkeypatch.setattr(SETTINGS, "offset", 7.0)
+    agrees()
+    OFFSET.mul_(2)
+    agrees()
+    opweave.compiler.reset()
+    monkeypatch.setattr(Settings, "scale", 8.0)
+    agrees()
+    monkeypatch.setitem(globals(), "OFFSET", opweave.zeros(3, 1))
+    agrees()
+    monkeypatch.setitem(globals(), "len", lambda value: 3)
+    agrees()
+
+
+def test_numbers_that_change() -> None:
+    compiled: Any = opweave.compile(lambda x, n: x * n)
+    for number in (1, 1.0, True, 0.0, -0.0, float("nan"), 2, 1):
+        for _ in range(2):
+            assert facts(compiled(X, number)) == facts(X * number)
+
+
+def test_shapes_that_change() -> None:
+    compiled: Any = opweave.compile(lambda x: (x * x.shape[0]).sum(0) + 1)
+    for count in range(1, 20):
+        x = opweave.ones(count, 3)
+        for _ in range(2):
+            assert facts(compiled(x)) == facts((x * count).sum(0) + 1)
+    assert len(compiled.compiled.entries) == 8
+
+
+def test_arguments_that_are_one() -> None:
+    def function(x: Any, y: Any) -> Any:
+        x.add_(1)
+        return y * 2 + x
+
+    compiled = opweave.compile(function)
+    for is_one in (False, True, False, True, None, None):
+        for _ in range(2):
+            pairs = []
+            for _ in range(2):
+                x = X.clone()
+                pairs.append((x, X.clone() if is_one is False else x if is_one else x[0]))
+            assert facts(compiled(*pairs[0])) == facts(function(*pairs[1]))
+            assert facts(pairs[0]) == facts(pairs[1])
+
+
+def test_exceptions() -> None:
+    def function(x: Any, y: Any) -> Any:
+        return x * 2 + y
+
+    compiled = opweave.compile(function)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="must match the size"):
+            compiled(X, opweave.ones(3))
+    assert facts(compiled(X, OFFSET)) == facts(function(X, OFFSET))
+
+    def fails(x: Any) -> Any:
+        raise KeyError(x.ndim)
+
+    for _ in range(3):
+        with pytest.raises(KeyError, match="2"):
+            opweave.compile(fails)(X)
+    assert not opweave.compiler.is_compiling()
+
+
+def test_recursion() -> None:
+    @opweave.compile
+    def function(x: Any, n: int) -> Any:
+        return x if n == 0 else function(x * 2 + 1, n - 1)
+
+    for _ in range(3):
+        assert function(X, 3).equal(X * 8 + 7)
+
+
+def test_compiled_within_compiled() -> None:
+    inner = opweave.compile(lambda x: x * 2 + 1)
+    check(lambda x: inner(x) - inner(x * 3), X)
+
+
+def test_generators_and_methods() -> None:
+    class Scaled:
+        def __init__(self) -> None:
+            self.scale = 2.0
+
+        @opweave.compile
+        def call(self, x: Any) -> Any:
+            return sum(x * each for each in (self.scale, 1.0))
+
+    scaled = Scaled()
+    for _ in range(3):
+        assert scaled.call(X).equal(X * 3)
+    scaled.scale = 4.0
+    for _ in range(3):
+        assert scaled.call(X).equal(X * 5)
+
+
+def test_modules_that_change() -> None:
+    layer = nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.9), nn.ReLU())
+    opweave.compile(layer)
+    with opweave.no_grad():
+        for change in (
+            lambda: layer.eval(),
+            lambda: layer[0].weight.mul_(2),
+            lambda: setattr(layer[0], "bias", None),
+            lambda: layer[0].register_forward_hook(lambda module, args, output: output + 1),
+            lambda: layer.append(nn.Linear(2, 3)),
+        ):
+            change()
+            for _ in range(3):
+                assert layer(X).equal(layer._call_impl(X))
+    assert "_compiled_call_impl" not in layer.__getstate__()
+
+
+def test_other_tensors() -> None:
+    for x in (X.to_sparse(), X.to("meta"), X.rename("a", "b"), nn.Parameter(X.clone())):
+        compiled: Any = opweave.compile(lambda x: x * 2)
+        for _ in range(2):
+            result = compiled(x)
+            assert (result.device, result.layout, result.shape) == (x.device, x.layout, x.shape)
+
+
+def test_threads() -> None:
+    compiled: Any = opweave.compile(lambda x, y: (x * 2 + y).tanh() * y)
+    want = (X * 2 + OFFSET).tanh() * OFFSET
+    results: list[bool] = []
+
+    def call() -> None:
+        results.extend(compiled(X, OFFSET).equal(want) for _ in range(20))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert results == [True] * 80
+
+
+def test_fork() -> None:
+    compiled: Any = opweave.compile(lambda x: (x * 3 + 1).exp() - 1)
+    want = compiled(X)
+    child = os.fork()
+    if not child:
+        os._exit(0 if compiled(X).equal(want) and compiled(X + 1).shape == X.shape else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
+    monkeypatch.setattr("opweave.compiler._kernels._warned", False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check(lambda x: (x * 1.25 + 1).exp() - 1, X)
+        check(lambda x: (x * 1.375 + 1).exp() - 1, X)
+    assert ["no-such-compiler" in str(each.message) for each in caught] == [True]
+
+
+@pytest.mark.parametrize("damage", [b"", b"damaged", None])
+def test_damaged_cache(damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from opweave.compiler import _kernels
+
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
+    for _ in range(3):
+        _kernels._function.cache_clear()
+        check(lambda x: (x * 1.5 + 1).exp() - 1, X)
+        (kept,) = (tmp_path / "opweave" / "compiled").iterdir()
+        if damage is not None:
+            kept.write_bytes(damage)
+        elif kept.is_file():
+            kept.unlink()
+            kept.mkdir()
+
+
+def test_disable_and_reset() -> None:
+    function = opweave.compiler.disable(lambda x: x * 2)
+    assert opweave.compile(function) is function
+    compiled: Any = opweave.compile(lambda x: opweave.ones(1) if opweave.compiler.is_compiling() else x)
+    assert compiled(X).equal(compiled(X))
+    opweave.compiler.reset()
+    assert not compiled.compiled.entries
+
+
+def test_explanation() -> None:
+    text = opweave.compiler.explain(lambda x: (x * 2 + 1).sum(0), X)
+    assert text.startswith("program 1: 1 kernel of 2 operators, 1 other operator\n")
+    assert "kernel of mul, add: reads 48 bytes, writes 48" in text
+    assert "static" in text
+    assert "item() reads elements" in opweave.compiler.explain(lambda x: x.item(), OFFSET[:1])
