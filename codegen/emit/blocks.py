@@ -53,7 +53,7 @@ class Called:
 
 @dataclass(frozen=True)
 class Stages:
-    """What is computed before the last loop of a kernel, and the expressions of that loop."""
+    """The steps before the last loop of a kernel, and the expressions of that loop."""
 
     steps: tuple[Computed | Called, ...]
     rest: tuple[Emitted, ...]
@@ -98,7 +98,7 @@ class Local:
 
 
 class Staged:
-    """What stages.j2 reads of a kernel."""
+    """A kernel as stages.j2 reads it."""
 
     inputs: tuple[Variable, ...]
     params: tuple[Variable, ...]

@@ -26,7 +26,7 @@ from .expressions import Variable, enum, parameters
 from .text import render
 
 Context = dict[str, object]
-"""What templates are given."""
+"""The names that a template may use."""
 File = Callable[[Operator, Any, str, Context], str]
 """Prints the C file of an operator and its body, of this path; the context has what all of them tell."""
 
@@ -239,4 +239,4 @@ FILES: dict[Family, File] = {
     Family.VIEW: of_template("view.c.j2", _of_view),
 }
 _WITHOUT_KERNELS = of_template("view.c.j2", lambda operator, body: {"v": None})
-"""What the core computes has a descriptor alone."""
+"""A descriptor alone, of what the core computes."""

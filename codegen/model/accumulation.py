@@ -29,7 +29,7 @@ COMBINATIONS = {
 
 
 class Accumulation(Body):
-    """What is so for reductions and scans: `combine` joins `acc` and `self`."""
+    """The base of reductions and scans: `combine` joins `acc` and `self`."""
 
     is_scan: bool
     combine: Expression

@@ -1,4 +1,4 @@
-"""What every body of an operator answers, whatever its family.
+"""The base of the bodies of operators: questions that every family answers.
 
 The values here are those of a body that has nothing to tell; the classes of bodies say what differs. A class that has
 one of these names as a field without a default writes `field()`: a dataclass would take the value here for one.
@@ -166,12 +166,12 @@ class Body:
 
     @property
     def reason(self) -> str | None:
-        """Why there is no rule."""
+        """The reason why there is no rule."""
         return None
 
     @property
     def combination(self) -> str | None:
-        """How the results of parts of a reduction make that of the whole; None where they do not."""
+        """A word for how the results of parts of a reduction make that of the whole; None where they do not."""
         return None
 
     # ---- Python
@@ -202,7 +202,7 @@ class Body:
     # ---- documentation
 
     def formula(self, names: tuple[str, ...]) -> str:
-        """What documentation shows of the body; `names` are those of the results where there are several."""
+        """The text that documentation shows of the body; `names` are those of the results where there are several."""
         return ""
 
     def shape_text(self, operator: Operator) -> str | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Mover(Body):
-    """What is so for routines that compute nothing themselves and therefore accept complex numbers."""
+    """The base of routines that compute nothing themselves and therefore accept complex numbers."""
 
     def dtypes(
         self,
