@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from .._handle import overwrite
@@ -33,10 +33,26 @@ class Call:
 
     def run(self) -> list[tuple[Tensor, ...]]:
         """Write the results over the tensors in one call of the core. Return the rows that have dispatch keys."""
+        left = self._overwritten(self.rows)
+        return self._run_parts(left) if left and any(map(_is_distributed, left)) else left
+
+    def _overwritten(self, rows: Sequence[tuple[Tensor, ...]]) -> list[tuple[Tensor, ...]]:
         function: Any = self.operator
         numbers = tuple([self.options[name] for name in function.names if name in self.options])
-        left = overwrite(function, tuple(self.rows), numbers)
+        left = overwrite(function, tuple(rows), numbers)
         return overwrite(function, tuple(map(_real, left)), numbers) if left else left
+
+    def _run_parts(self, rows: Sequence[tuple[Tensor, ...]]) -> list[tuple[Tensor, ...]]:
+        """The same of distributed tensors, of which each process has its part. Return the other rows."""
+        from ..distributed.tensor._parts import common_parts, written_to
+
+        found = [(row, common_parts(row)) for row in rows]
+        for left in self._overwritten([parts for _, parts in found if parts is not None]):
+            self.run_alone(left)
+        for row, parts in found:
+            for tensor in row[:-1] if parts is not None else ():
+                written_to(tensor)
+        return [row for row, parts in found if parts is None]
 
     def run_alone(self, row: tuple[Tensor, ...]) -> None:
         """The same of one row, by a call of the operator."""
@@ -130,6 +146,11 @@ class ElementwiseOptimizer(GradientOptimizer):
         for name, value in numbers.items():
             numbers[name] = value if isinstance(value, Tensor) else state[name].next(value)
         return Call(step, numbers, bool(group["maximize"]))
+
+
+def _is_distributed(row: tuple[Tensor, ...]) -> bool:
+    """True if the parameter is a DTensor, whose module is imported then."""
+    return hasattr(row[0], "placements")
 
 
 def _real(row: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -103,6 +103,19 @@ def _copied(parts: Parts, part: Part, version: int) -> Part:
     return part._replace(local=local.clone() if local is whole else local, version=version)
 
 
+def common_parts(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the parts of this process of tensors, if all are distributed and have their elements at the same places,
+    and each element once or in all processes."""
+    if not all(map(is_distributed, tensors)):
+        return None
+    first, *others = map(part_of, tensors)
+    if first.view is not None or any(each.is_partial() for each in first.placements):
+        return None
+    if any(each.view is not None or each[1:3] != first[1:3] for each in others):
+        return None
+    return first.local, *[each.local for each in others]
+
+
 def gathered(part: Part, shape: Sequence[int]) -> Any:
     """Return all elements of a tensor of these sizes, in the memory of this process."""
     return redistributed(part.local, shape, part.mesh, part.placements, (REPLICATE,) * part.mesh.ndim)

@@ -430,3 +430,28 @@ def case_nothing_warns_in_training(rank, size):
     torch.testing.assert_close(found.full_tensor(), expected)
     for (name, mine), theirs in zip(several.named_parameters(), block.parameters(), strict=True):
         torch.testing.assert_close(mine.grad.full_tensor(), theirs.grad, msg=name)
+
+
+def case_steps_of_optimizers_are_those_of_parts(rank, size):
+    whole, gradients = numbers(7, 3), [numbers(7, 3, seed=each) for each in (1, 2, 3)]
+    for kind, options in (
+        (torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
+        (torch.optim.AdamW, {"amsgrad": True}),
+        (torch.optim.Adam, {"maximize": True}),
+        (torch.optim.RMSprop, {"centered": True}),
+    ):
+        one = whole.clone().requires_grad_()
+        placements = (Shard(0), Shard(1), Replicate())
+        several = [sharded(whole, size, each).requires_grad_() for each in placements]
+        expected, optimizer = kind([one], lr=0.1, **options), kind(several, lr=0.1, **options)
+        for gradient in gradients:
+            one.grad = gradient.clone()
+            for each, placement in zip(several, (Shard(0), Shard(1), Shard(0)), strict=True):
+                each.grad = sharded(gradient, size, placement)
+            before = several[0]._version
+            expected.step()
+            optimizer.step()
+            assert several[0]._version > before
+        for each, placement in zip(several, placements, strict=True):
+            assert each.placements == (placement,)
+            torch.testing.assert_close(each.full_tensor(), one.detach())
