@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
+import selectors
 import socket
 import struct
 import threading
@@ -72,8 +72,11 @@ class Watch:
         self.peers = {}
 
     def _listen(self, peers: dict[socket.socket, int]) -> None:
+        selector = selectors.DefaultSelector()
+        for connection in peers:
+            selector.register(connection, selectors.EVENT_READ, connection)
         while peers:
-            for connection in select.select(list(peers), [], [])[0]:
+            for connection in [key.data for key, _ in selector.select()]:
                 try:
                     data = connection.recv(_NEWS.size, socket.MSG_WAITALL)
                 except OSError:
@@ -82,6 +85,7 @@ class Watch:
                     rank, news = _NEWS.unpack(data)
                 else:
                     rank, news = peers.pop(connection), _ENDED
+                    selector.unregister(connection)
                 if self._note(rank, news) and not self.rank:
                     self._tell(peers, rank, news)
 
