@@ -1,8 +1,7 @@
-"""Steps of a perceptron 784-256-10 by DistributedDataParallel, beside those of one process with a rank's part.
+"""Steps of networks that several processes train, beside those of one process with all samples, and with a rank's part.
 
-Run as `OPWEAVE_NUM_THREADS=1 mpiexec -n 2 python benchmarks/data_parallel.py`. Both kinds alternate in the same
-processes: a step of each rank for itself, which is what one process does with its part of the batch, and a step of all.
-Prints microseconds, the best of many rounds and the medians, and the ratios.
+Run as `OPWEAVE_NUM_THREADS=1 mpiexec -n 2 python benchmarks/data_parallel.py [ROUNDS]`. All kinds alternate in the same
+processes. Prints microseconds, the best of many rounds and the medians, and the speed-up over the whole batch.
 """
 
 from __future__ import annotations
@@ -10,51 +9,91 @@ from __future__ import annotations
 import copy
 import sys
 import time
+from itertools import pairwise
 from statistics import median
 
 import opweave as torch
 import opweave.distributed as dist
 from opweave import nn
+from opweave.distributed.fsdp import fully_shard
 from opweave.nn.parallel import DistributedDataParallel
 
-BATCH = 64
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+NETWORKS = {"784-256-10": ([784, 256, 10], 128), "64-512-512-512-64": ([64, 512, 512, 512, 64], 256)}
+"""The widths of layers, and the size of the whole batch."""
+
+
+def network(widths):
+    """A perceptron."""
+    layers = [nn.Linear(*pair) for pair in pairwise(widths)]
+    return nn.Sequential(*[each for layer in layers for each in (layer, nn.ReLU())][:-1])
+
+
+def sharded(model):
+    """The network with each of its layers sharded."""
+    for layer in model:
+        fully_shard(layer)
+    return fully_shard(model)
 
 
 def step(model, optimizer, given, wanted):
     """Train once; the seconds that it takes."""
     began = time.perf_counter()
     optimizer.zero_grad()
-    nn.functional.cross_entropy(model(given), wanted).backward()
+    nn.functional.mse_loss(model(given), wanted).backward()
     optimizer.step()
     return time.perf_counter() - began
 
 
-def main() -> None:
-    """Measure, and print on rank 0."""
-    dist.init_process_group()
-    single = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
-    models = {
-        "one process": single,
-        "DDP": DistributedDataParallel(copy.deepcopy(single)),
-        "DDP, gradients as views": DistributedDataParallel(copy.deepcopy(single), gradient_as_bucket_view=True),
+def pause():
+    """Wait for all ranks without the use of a core."""
+    work = dist.barrier(async_op=True)
+    while not work.is_completed():
+        time.sleep(0.0005)
+
+
+def measure(name, widths, batch):
+    """Measure one network, and print on rank 0."""
+    single, part = network(widths), batch // dist.get_world_size()
+    kinds = {
+        "one process, whole batch": (copy.deepcopy(single), batch),
+        "one process, a rank's part": (copy.deepcopy(single), part),
+        "DDP": (DistributedDataParallel(copy.deepcopy(single)), part),
+        "DDP, gradients as views": (
+            DistributedDataParallel(copy.deepcopy(single), gradient_as_bucket_view=True),
+            part,
+        ),
+        "fully_shard": (sharded(copy.deepcopy(single)), part),
     }
-    optimizers = {name: torch.optim.SGD(model.parameters(), 0.01) for name, model in models.items()}
-    given, wanted = torch.randn(BATCH, 784), torch.randint(10, (BATCH,))
-    taken: dict[str, list[float]] = {name: [] for name in models}
+    optimizers = {kind: torch.optim.SGD(model.parameters(), 0.01) for kind, (model, _) in kinds.items()}
+    given, wanted = torch.randn(batch, widths[0]), torch.randn(batch, widths[-1])
+    taken: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(ROUNDS):
-        for name, model in models.items():
-            dist.barrier()
+        for kind, (model, size) in kinds.items():
+            pause()
+            if kind.endswith("whole batch") and dist.get_rank():
+                continue
+            if size < batch:
+                dist.barrier()  # after which ranks begin at the same time
             for _ in range(3):
-                taken[name].append(1e6 * step(model, optimizers[name], given, wanted))
+                taken[kind].append(1e6 * step(model, optimizers[kind], given[:size], wanted[:size]))
     if dist.get_rank() == 0:
-        base = taken["one process"]
-        for name, each in taken.items():
+        base = taken["one process, whole batch"]
+        print(f"{name}, {batch} samples")
+        for kind, each in taken.items():
             best, middle = min(each), median(each)
             print(
-                f"{name:26} best {best:7.0f} ({best / min(base):.2f})   median {middle:7.0f} "
-                f"({middle / median(base):.2f})"
+                f"  {kind:26} best {best:7.0f} ({min(base) / best:.2f})   median {middle:7.0f} "
+                f"({median(base) / middle:.2f})",
+                flush=True,
             )
+
+
+def main() -> None:
+    """Measure all networks."""
+    dist.init_process_group()
+    for name, (widths, batch) in NETWORKS.items():
+        measure(name, widths, batch)
 
 
 if __name__ == "__main__":
