@@ -36,7 +36,7 @@ class Line(NamedTuple):
         return 2 * (ranks - 1) * self.latency + 2 * part * self.per_byte + part * self.per_byte_of_sum
 
     def tree(self, ranks: int, size: float) -> float:
-        """Those by halving and doubling, in which the partner is twice as far away in each step."""
+        """The seconds of one by halving and doubling: the partner is twice as far away in each step."""
         part = (ranks - 1) / ranks * size
         return 2 * log2(ranks) * self.latency + 2 * part * self.per_byte + part * self.per_byte_of_sum
 
