@@ -9,7 +9,7 @@ from typing import Any
 from ..dtypes import FLOAT64
 from ..expr import Literal, Name
 from ..model.compute import Compute
-from ..model.operator import Family, Operator
+from ..model.operator import Operator
 from ..schema import Argument, ListType
 from ..schema.types import without_optional
 from . import indices
@@ -25,7 +25,7 @@ def calls(operator: Operator, body: Compute, seed: int = 5) -> Iterator[dict[str
     """The arguments of calls that have elements, all of which are numbers; optional tensors are given."""
     import numpy as np
 
-    operator = replace(operator, family=Family.COMPUTE, body=body)  # also that of a composite
+    operator = replace(operator, body=body)  # also that of a composite
     random = np.random.default_rng(seed)
     for _ in range(_ATTEMPTS):
         tensors, others = _drawn(operator, body, random)

@@ -14,6 +14,7 @@ from ..dtypes import FLOAT32, INT64, DType
 from ..expr.evaluate import evaluate
 from ..model.computation import argument_dtypes, default_numbers, result_dtype
 from ..model.operator import End, Family, Operator
+from ..model.parts import python_name
 from ..model.reference import reference
 from ..model.variants import own_name
 from ..schema import Argument
@@ -157,11 +158,6 @@ def _call(operator: Operator, package: str, inputs: Mapping[str, Array], argumen
     if operator.property_name:
         return f"{names[0]}.{operator.property_name}"
     return f"{names[0]}.{operator.name}({', '.join([*names[1:], *given])})"
-
-
-def python_name(name: str) -> str:
-    """Return the name of an argument in Python: `self` is `input`."""
-    return "input" if name == "self" else name
 
 
 def _tensor_text(values: Array, dtype: DType) -> str | None:

@@ -23,6 +23,7 @@ from ..model import variants
 from ..model.accumulation import Accumulation
 from ..model.computation import default_numbers, turns_complex, typed
 from ..model.operator import Elementwise, End, Expression, Extern, Family, Operator, Requirement, View
+from ..model.parts import python_name
 from ..model.reference import reference
 from ..model.signatures import accepted_types
 from ..read.drawing import DRAW, GENERATOR
@@ -190,7 +191,7 @@ def facts(callable: Callable) -> Facts:
     yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)
     in_language = operator.family.in_language
     free = [each for each in operator.inputs if in_language and each.name not in body.fixed]
-    yield "numbers", tuple(_python_name(each.name) for each in free if len(accepted_types(operator, each)) > 1)
+    yield "numbers", tuple(python_name(each.name) for each in free if len(accepted_types(operator, each)) > 1)
     # The suites compare value by value; errors of complex numbers are those of a pair, and have tests of their own.
     apart = operator.family not in (Family.VIEW, Family.FACTORY)
     yield "dtypes", tuple(dtype.name for dtype in dtypes if not (apart and dtype.is_complex))
@@ -230,7 +231,7 @@ def facts(callable: Callable) -> Facts:
     yield "dtype_argument", operator.has_dtype_argument
     yield "opmath_number", "opmath_number" in operator.tags
     yield "fitting_numbers", "fitting_numbers" in operator.tags
-    yield "in_range", tuple(map(_python_name, operator.in_range))
+    yield "in_range", tuple(map(python_name, operator.in_range))
     yield from _OF_FAMILIES[operator.family](operator, body) if operator.family in _OF_FAMILIES else ()
     if _follows_body(operator):
         yield "entry", (operator.file, operator.name)
@@ -239,10 +240,10 @@ def facts(callable: Callable) -> Facts:
 
 def _of_elementwise(operator: Operator, body: Elementwise) -> Facts:
     yield "expressions", () if _follows_body(operator) else _expressions(body)
-    yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
+    yield "fixed", {python_name(name): dtype.name for name, dtype in body.fixed.items()}
     yield "requirements", tuple(map(_requirement, body.conditions))
-    yield "natural", tuple(_python_name(name) for name in body.natural)
-    yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
+    yield "natural", tuple(python_name(name) for name in body.natural)
+    yield "optional", tuple(python_name(each.name) for each in operator.inputs if each.is_optional)
     yield "fallible", any(emit_expression(*each).uses_err for each in _kernels(operator))
 
 
@@ -289,10 +290,6 @@ def _accepted(operator: Operator) -> Iterator[DType]:
 def _requirement(requirement: Requirement[Expression, Argument]) -> tuple[str, tuple[str, ...] | None]:
     dtypes = requirement.dtypes
     return str(requirement.check.tree), None if dtypes is None else tuple(dtype.name for dtype in ordered(dtypes))
-
-
-def _python_name(name: str) -> str:
-    return "input" if name == "self" else name
 
 
 def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:

@@ -37,6 +37,8 @@ class Family:
     """True if an operator may have several results."""
     in_language: bool = False
     """True if formulas of derivatives are expressions of elements; those of others are Python."""
+    keys: tuple[str, ...] = ()
+    """The keys of entries that have a meaning for some families only, and for this one."""
     routine_keys: tuple[str, ...] | None = None
     """The keys of a routine besides its name; None: the body is no routine."""
     reserved: Mapping[str, str] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class Family:
 
 Family.ELEMENTWISE = Family(
     "elementwise",
+    keys=("accepts", "in_range", "none_means", "operator", "overloads", "promotion", "require"),
     table="ow_elementwise_table",
     rule="unify",
     takes_reals=True,
@@ -76,10 +79,13 @@ Family.ELEMENTWISE = Family(
     several=True,
     in_language=True,
 )
-Family.REDUCE = Family("reduce", table="ow_reduce_table", rule="reduce", several=True)
-Family.SCAN = Family("scan", table="ow_scan_table", rule="keep", several=True)
+Family.REDUCE = Family(
+    "reduce", keys=("promotion",), table="ow_reduce_table", rule="reduce", has_lines=True, several=True
+)
+Family.SCAN = Family("scan", keys=("promotion",), table="ow_scan_table", rule="keep", has_lines=True, several=True)
 Family.ROWS = Family(
     "rows",
+    keys=("promotion",),
     table="ow_row_table",
     rule="reduce",
     takes_reals=True,
@@ -92,14 +98,15 @@ Family.VIEW = Family("view", rule="view")
 Family.FACTORY = Family(
     "factory", table="ow_elementwise_table", rule="make", reserved={"i": "is the position of an element in expressions"}
 )
-Family.EXTERN = Family("extern", routine_keys=("signature",))
+Family.EXTERN = Family("extern", keys=("in_range", "operator"), routine_keys=("signature",))
 Family.INDEXING = Family("indexing", routine_keys=("accumulate", "numbers"))
 Family.RANDOM = Family("random", rule="keep", routine_keys=())
 Family.LAPACK = Family("lapack", several=True, routine_keys=())
-Family.CORE = Family("core", several=True, routine_keys=())
-Family.COMPUTE = Family("compute", table="ow_compute_table", takes_reals=True, several=True)
+Family.CORE = Family("core", keys=("accepts",), several=True, routine_keys=())
+Family.COMPUTE = Family("compute", keys=("promotion",), table="ow_compute_table", takes_reals=True, several=True)
 Family.FOLD = Family(
     "fold",
+    keys=("promotion",),
     called="a body with a state",
     table="ow_fold_table",
     rule="reduce",
@@ -111,6 +118,7 @@ Family.FOLD = Family(
 )
 Family.LOOP = Family(
     "c",
+    keys=("require",),
     called="a body in C",
     constant="LOOP",
     table="ow_elementwise_table",
@@ -119,7 +127,7 @@ Family.LOOP = Family(
     several=True,
     routine_keys=("signature", "dtype"),
 )
-Family.COMPOSITE = Family("composite", several=True)
+Family.COMPOSITE = Family("composite", keys=("accepts", "in_range", "operator", "overloads", "require"), several=True)
 
 FAMILIES: dict[str, Family] = {
     each.key: each

@@ -42,7 +42,7 @@ def _letter(operator: Operator, argument: Argument) -> str:
         return "-"
     if argument in operator.params:
         return "n"
-    if operator.family in (Family.REDUCE, Family.ROWS, Family.SCAN, Family.FOLD):
+    if operator.family.has_lines:
         return {"dim": "d", "keepdim": "k"}.get(argument.name, "-")
     if base == "str" and operator.family is Family.INDEXING:
         return "w"

@@ -184,6 +184,8 @@ class Declaration:
 class Operator(Declaration):
     """An operator: its declaration, body, dtypes and derivatives."""
 
+    family: Family = field(init=False)
+    """The family of the body."""
     doc: str
     body: Body
     dtypes: frozenset[DType]
@@ -230,6 +232,9 @@ class Operator(Declaration):
     """or why there is none."""
     naming: str | None = None
     """The rule by which results get names of dimensions, where the entry declares one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", self.body.family)
 
     @cached_property
     def tensors_only(self) -> tuple[Argument, ...]:

@@ -18,6 +18,11 @@ OTHER = "other_"
 """The prefix of the variables of a second state, which a reduction combines with the first."""
 
 
+def python_name(name: str) -> str:
+    """Return the name of an argument in functions of Python: as in torch, `self` is called `input` there."""
+    return "input" if name == "self" else name
+
+
 class End(Enum):
     """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""
 

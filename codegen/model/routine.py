@@ -10,6 +10,7 @@ from ..dtypes import DTYPE_CLASSES, DType
 from ..source import Scalar
 from .body import Body
 from .family import Family
+from .parts import python_name
 from .routines import INDEXINGS
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Extern(Body):
     def shape_text(self, operator: Operator) -> str | None:
         inputs, result = self.signature.split("->")
         named = (
-            f"{'input' if argument.name == 'self' else argument.name} ({_sizes(sizes)})"
+            f"{python_name(argument.name)} ({_sizes(sizes)})"
             for argument, sizes in zip(operator.inputs, inputs.split(",("), strict=True)
         )
         return f"shape ({_sizes(result)}) for {', '.join(named)}"

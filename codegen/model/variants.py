@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..schema import Argument, Constant, base_name
 from .operator import Declaration, Family
+from .parts import python_name
 from .python_operators import PYTHON_OPERATORS, PythonOperator
 
 # Arguments of factories for the placement of the result; the runtime checks them and passes none of them to the core.
@@ -25,10 +26,10 @@ class Parameter:
 
 
 def parameters(operator: Declaration) -> tuple[Parameter, ...]:
-    """Parameters of the function. As in torch, `self` is called `input` there."""
+    """Parameters of the function."""
     return tuple(
         Parameter(
-            "input" if argument.name == "self" else argument.name,
+            python_name(argument.name),
             argument,
             _default(argument),
             argument in operator.schema.keyword_only,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..model.operator import Composite, Declaration, Family, Operator
+from ..model.operator import Composite, Declaration, Operator
 from ..schema import FunctionSchema, parse
 from .internal import scalar_of
 
@@ -28,7 +28,6 @@ def _copy(view: Operator) -> Operator:
     return replace(
         view,
         schema=parse(str(view.schema).replace(view.name, name, 1).replace("Tensor(a)", "Tensor")),
-        family=Family.COMPOSITE,
         body=Composite(scalar_of(_body(view), view.span), None),
         doc=_doc(view),
         text=f"# {name} follows from this entry.\n{view.text}",

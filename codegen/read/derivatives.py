@@ -53,7 +53,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
                 continue
             kinds = node.get(name)
             differs = isinstance(kinds, MappingNode) and DIFFERS in kinds
-            if isinstance(kinds, MappingNode) and (differs or entry.family is Family.ELEMENTWISE):
+            if isinstance(kinds, MappingNode) and (differs or entry.family.in_language):
                 entry.known_keys(kinds, (DIFFERS,) if differs else ("real", "complex"), where=name)
                 scalar = entry.text(kinds, DIFFERS if differs else "real")
             else:
@@ -97,7 +97,7 @@ def _joint(entry: Entry, body: Body | None, node: MappingNode, known: tuple[str,
         scalar = entry.text(node, key.value)
         if wrong is not None:
             entry.report(key.span, f"unknown argument '{wrong}'", suggest(wrong, known))
-        elif entry.family is Family.ELEMENTWISE:
+        elif entry.family.in_language:
             entry.report(key.span, "formulas of an elementwise operator are of one argument each", "write one for each")
         elif found or len(set(listed)) < len(listed):
             entry.report(key.span, "an operator has one formula for several arguments, which are different ones")
@@ -115,7 +115,7 @@ def read_complex(entry: Entry) -> Mapping[str, Derivative]:
     """The formulas for complex numbers, which are Python in every family."""
     node = entry.node.get("derivatives")
     derivatives: dict[str, Derivative] = {}
-    for argument in entry.tensors if isinstance(node, MappingNode) and entry.family is Family.ELEMENTWISE else ():
+    for argument in entry.tensors if isinstance(node, MappingNode) and entry.family.in_language else ():
         assert isinstance(node, MappingNode)
         kinds = node.get(argument.name)
         scalar = entry.text(kinds, "complex") if isinstance(kinds, MappingNode) else None
@@ -131,7 +131,7 @@ def _known(entry: Entry) -> tuple[str, ...]:
     names = [f"{kind}_{name}".rstrip("_") for kind in ("grad", "result") for name in labels_of(entry.schema)]
     if len(returns) == 1 and returns[0].is_tensor_list:
         names.append("grads")
-    names += [f"by_{argument.name}" for argument in entry.tensors] if entry.family is not Family.ELEMENTWISE else []
+    names += [f"by_{argument.name}" for argument in entry.tensors] if not entry.family.in_language else []
     return (*names, *(argument.name for argument in entry.schema.arguments))
 
 
@@ -149,7 +149,7 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
             return Derivative("none", scalar)
         return Derivative(text, scalar)  # which is replaced by what follows
     known = _known(entry)
-    if entry.family is Family.ELEMENTWISE:
+    if entry.family.in_language:
         return Derivative(
             text, scalar, entry.located(scalar, lambda formula: parse(formula, known, entry.expressions, scalar))
         )

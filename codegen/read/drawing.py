@@ -120,7 +120,6 @@ def follow(operator: Operator, body: Body, diagnostics: Diagnostics) -> Iterable
     public = replace(
         operator,
         schema=drawn.schema,
-        family=Family.COMPOSITE,
         body=Composite(scalar_of("\n".join(lines), operator.span), None),
         derivatives=MappingProxyType({}),
         complex_derivatives=MappingProxyType({}),

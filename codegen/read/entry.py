@@ -50,20 +50,13 @@ def keys() -> tuple[str, ...]:
     return ("func", "doc", like.KEY, *body_keys(), *_KEYS)
 
 
-# Keys that have a meaning for some families only.
-ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
-    "accepts": (Family.ELEMENTWISE, Family.CORE, Family.COMPOSITE),
-    "in_range": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
-    "none_means": (Family.ELEMENTWISE,),
-    "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
-    "overloads": (Family.ELEMENTWISE, Family.COMPOSITE),
-    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS, Family.FOLD, Family.COMPUTE),
-    "require": (Family.ELEMENTWISE, Family.COMPOSITE, Family.LOOP),
-}
 VARIANTS = ("function", "method")
 INTERNAL = "internal"
 PROPERTY, FUNCTION, ASSIGNABLE = "property", "function", "assignable"
 _REFUSED = ("real", "complex", "factors")
+
+_DECLARED = tuple(each.name for each in dataclasses.fields(Declaration) if each.name != "family")
+"""The parts of a declaration that an operator takes over; its family is that of the body."""
 
 T = TypeVar("T")
 
@@ -144,7 +137,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     of_complex = derivatives.read_complex(entry)
     dtypes = _declared(entry, "dtypes", declared_dtypes, body.dtypes(declaration, formulas, of_complex))
     read_operator = Operator(
-        **{each.name: getattr(declaration, each.name) for each in dataclasses.fields(declaration)},
+        **{name: getattr(declaration, name) for name in _DECLARED},
         doc=doc,
         body=body,
         dtypes=dtypes,
@@ -260,10 +253,10 @@ def _routine(fields: Fields) -> Family | None:
 
 
 def _check_meaning(fields: Fields, family: Family) -> None:
-    for key, families in ONLY_FOR.items():
-        mark = fields.node.key(key)
-        if mark is not None and family not in families:
-            only = " and ".join(each.key for each in families)
+    for mark in fields.node.keys:
+        key, known = mark.value, [each.key for each in FAMILIES.values() if mark.value in each.keys]
+        if known and key not in family.keys:
+            only = " and ".join(known)
             fields.report(mark.span, f"'{key}' has no meaning for {family.title}", f"only for {only}")
 
 

@@ -21,7 +21,6 @@ from ..model.operator import (
     MAX_INPUTS,
     MAX_OUTPUTS,
     Derivative,
-    Family,
     Operator,
     grad_name,
 )
@@ -134,7 +133,6 @@ class _Adjoint:
             f"{self.operator.name}_{kind}({', '.join(arguments)}) -> {returns}",
             body,
             f"Part of the gradient of `{self.operator.name}`.",
-            family=Family.FOLD,
             dtypes=self.operator.dtypes & (DTYPE_CLASSES["floating"] | DTYPE_CLASSES["complex"]),
             derivatives=MappingProxyType(
                 {each: Derivative(AUTO, source) for each in tensors if self._is_floating(each, body)}

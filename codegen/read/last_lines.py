@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from ..errors import Diagnostics
 from ..model.compute import Compute
-from ..model.operator import Composite, Family, Operator
+from ..model.operator import Composite, Operator
 from ..model.recurrence import order
 from .adjoints import AUTO, refuse_formulas
 from .internal import internal, returned, scalar_of, unused
@@ -48,7 +48,6 @@ def _composite(operator: Operator, body: Compute, lines: Operator) -> Operator:
     text.append(f"return {', '.join(_last_of(each, body) for each in made)}")
     return replace(
         operator,
-        family=Family.COMPOSITE,
         body=Composite(
             scalar_of("\n".join(text), body.span),
             None,

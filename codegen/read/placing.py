@@ -19,7 +19,7 @@ from ..expr.geometry import Geometry
 from ..expr.python_text import python_text
 from ..expr.typed import Op
 from ..model.compute import Compute, shape_argument, size_of
-from ..model.operator import Composite, Derivative, Family, Operator, Requirement
+from ..model.operator import Composite, Derivative, Operator, Requirement
 from ..model.places import Places, parts
 from ..model.unrolled import unrolled
 from ..source import Scalar
@@ -72,7 +72,6 @@ def _made(operator: Operator, body: Compute) -> Iterator[Operator]:
     require = tuple(_python(each, body) for each in (*_equal_sizes(operator.name, body), *body.require, *body.late))
     yield replace(
         operator,
-        family=Family.COMPOSITE,
         body=Composite(scalar_of(f"return {returned}", body.span), None, require, loops=body, automatic=automatic),
         derivatives=MappingProxyType({}),
     )

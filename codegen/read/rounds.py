@@ -15,7 +15,7 @@ from ..errors import Diagnostics
 from ..expr import ExpressionError, names
 from ..expr.python_text import python_text
 from ..model.compute import Compute
-from ..model.operator import Composite, Derivative, Family, Operator
+from ..model.operator import Composite, Derivative, Operator
 from ..model.rounds import Rounds
 from .adjoints import AUTO
 from .internal import internal, returned, scalar_of, unused
@@ -63,7 +63,6 @@ def _made(operator: Operator, body: Compute, rounds: Rounds) -> Iterator[Operato
     automatic = tuple(name for name, each in operator.derivatives.items() if each.text == AUTO)
     yield replace(
         operator,
-        family=Family.COMPOSITE,
         body=Composite(scalar_of("\n".join(lines), body.span), None, loops=body, automatic=automatic),
         derivatives=MappingProxyType({}),
     )
@@ -105,7 +104,6 @@ def loop_of(operator: Operator, rounds: Rounds) -> Operator:
         f"{operator.name}_rounds({', '.join(arguments)}) -> {returns}",
         loop,
         f"The loop of `{operator.name}`.",
-        family=Family.ELEMENTWISE,
         cost=loop.cost,
         dtypes=frozenset(operator.compute_dtypes),
         promotion=Promotion.DEFAULT,

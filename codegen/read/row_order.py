@@ -24,7 +24,6 @@ from ..model.operator import (
     Elementwise,
     Expression,
     Extent,
-    Family,
     Let,
     Operator,
     Rows,
@@ -121,7 +120,6 @@ class Parts:
         automatic = tuple(name for name, each in self.operator.derivatives.items() if each.text == AUTO)
         yield replace(
             self.operator,
-            family=Family.COMPOSITE,
             body=Composite(
                 scalar_of("\n".join(self.lines), self.source.span), None, loops=self.body, automatic=automatic
             ),
@@ -298,7 +296,6 @@ class Parts:
             f"{name}({', '.join(arguments)}) -> {returns}",
             body,
             f"A part of `{self.operator.name}`.",
-            family=Family.ROWS,
             dtypes=dtypes_of_parts(self.operator),
             promotion=Promotion.DEFAULT,
             derivatives=MappingProxyType(dict(self._derivatives(tensors, body, end == "order"))),
@@ -360,7 +357,6 @@ class Parts:
                 self._name("position") + schema,
                 Elementwise(((DTYPE_CLASSES["any"], (position,)),), fixed, {}, {}),
                 f"A position of `{self.operator.name}`.",
-                family=Family.ELEMENTWISE,
                 dtypes=frozenset({FLOAT32, FLOAT64}),
                 promotion=Promotion.DEFAULT,
                 derivatives=MappingProxyType(dict.fromkeys((*tensors, "count"), Derivative("none", self.source))),

@@ -11,7 +11,7 @@ from ..errors import Diagnostics
 from ..expr.atoms import Atom
 from ..model.computation import computed_dtype, own_computed_dtype
 from ..model.compute import Compute, shape_argument
-from ..model.operator import MAX_OPERANDS, Composite, Derivative, Family, Operator
+from ..model.operator import MAX_OPERANDS, Composite, Derivative, Operator
 from ..model.stages import Stage, stages
 from .adjoints import AUTO, used_in
 from .internal import internal, returned, scalar_of, unused
@@ -108,7 +108,6 @@ def _composite(operator: Operator, body: Compute, found: Sequence[Stage], made: 
     automatic = tuple(name for name, each in operator.derivatives.items() if each.text == AUTO)
     return replace(
         operator,
-        family=Family.COMPOSITE,
         body=Composite(scalar_of("\n".join(lines), body.span), None, loops=body, automatic=automatic),
         derivatives=MappingProxyType({}),
     )

@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "5d84f107"
+INTERFACE = "cc4b698c"
 
 
 def _arange_body(start, end, dtype, _produce):
