@@ -13,7 +13,7 @@ from .emit import kernels, registry
 from .errors import Span
 from .expr.typed import Node, Op, Results, postorder
 from .expr.typed_expression import TypedExpression
-from .model.operator import Elementwise, Expression, Family, Operator
+from .model.operator import Elementwise, Expression, Operator
 from .schema import parse
 from .source.nodes import Scalar, SourceText
 
@@ -44,7 +44,6 @@ def operator(name: str, inputs: Mapping[str, DType], results: Sequence[Node]) ->
     cost = sum(node.row.cost for node in postorder(together) if isinstance(node, Op))
     return Operator(
         schema=parse(schema, conventions=False),
-        family=Family.ELEMENTWISE,
         file=_FILE,
         span=_NOWHERE,
         method=False,
