@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from ._fully_shard import (
-    DataParallelMeshDims,
-    FSDPModule,
-    UnshardHandle,
-    fully_shard,
-    register_fsdp_forward_method,
-    share_comm_ctx,
-)
+from ._fully_shard import DataParallelMeshDims, fully_shard
+from ._module import FSDPModule, UnshardHandle, register_fsdp_forward_method, share_comm_ctx
 from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 from ._settings import (
     BackwardPrefetch,

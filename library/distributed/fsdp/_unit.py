@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ... import cat, empty
-from ..._autograd.grad_mode import no_grad
+from ..._autograd.grad_mode import inference_mode, no_grad
 from ..._autograd.saved_tensors import saved_tensors_hooks
 from ..._base.handles import shape_of, strides_of, wrap
 from ..._base.keys import KEY_BITS
@@ -88,6 +88,7 @@ class Unit:
                 "call module.reset_parameters() on each module to initialize values."
             )
 
+    @inference_mode(False)  # what it makes may be needed by passes with gradients
     @no_grad()
     def unshard(self) -> None:
         """Let the modules have whole parameters."""

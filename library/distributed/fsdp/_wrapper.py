@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,13 +10,12 @@ from ..._autograd.grad_mode import no_grad
 from ...nn import Module
 from ...nn.utils import clip_grad_norm_
 from ..checkpoint.state_dict import StateDictOptions, as_part, get_optimizer_state_dict, loadable_optimizer_state
-from ..device_mesh import DeviceMesh, init_device_mesh
-from ..initialization import get_rank, get_world_size
-from ..process_group import default_group
+from ..device_mesh import DeviceMesh
+from ..initialization import get_rank
 from ..tensor._parts import is_distributed
 from ..utils import _sync_module_states
-from ._fully_shard import FSDPModule, fully_shard
-from ._policies import MixedPrecisionPolicy
+from ._construction import KEEPING, materialize, mesh_of, policy_of
+from ._fully_shard import fully_shard
 from ._settings import (
     FullOptimStateDictConfig,
     FullStateDictConfig,
@@ -40,8 +38,6 @@ _CONFIGS = {
     StateDictType.FULL_STATE_DICT: (FullStateDictConfig, FullOptimStateDictConfig),
     StateDictType.SHARDED_STATE_DICT: (ShardedStateDictConfig, ShardedOptimStateDictConfig),
 }
-_REPLICATED = (ShardingStrategy.HYBRID_SHARD, ShardingStrategy._HYBRID_SHARD_ZERO2)
-_KEEPING = (ShardingStrategy.SHARD_GRAD_OP, ShardingStrategy._HYBRID_SHARD_ZERO2)
 
 
 class FullyShardedDataParallel(Module):
@@ -89,12 +85,12 @@ class FullyShardedDataParallel(Module):
     ) -> None:
         super().__init__()
         strategy = sharding_strategy or ShardingStrategy.FULL_SHARD
-        mesh = _mesh(strategy, process_group, device_mesh)
+        mesh = mesh_of(strategy, process_group, device_mesh)
         ignored = [*(ignored_modules or ()), *(ignored_states or ())]
         modules = {each for own in ignored if isinstance(own, Module) for each in own.modules()}
         parameters = [each for each in ignored if not isinstance(each, Module)]
         parameters += [each for own in modules for each in own.parameters(recurse=False)]
-        _materialize(module, param_init_fn)
+        materialize(module, param_init_fn)
         if sync_module_states:
             for group in mesh.get_all_groups():
                 _sync_module_states(module, group)
@@ -109,8 +105,8 @@ class FullyShardedDataParallel(Module):
         fully_shard(
             module,
             mesh=mesh,
-            reshard_after_forward=False if strategy in _KEEPING else None,
-            mp_policy=_precision(module, mixed_precision or MixedPrecision()),
+            reshard_after_forward=False if strategy in KEEPING else None,
+            mp_policy=policy_of(module, mixed_precision or MixedPrecision()),
             ignored_params=parameters,
         )
         self._fsdp_wrapped_module: Any = module
@@ -338,50 +334,3 @@ class FullyShardedDataParallel(Module):
 
 def _options(config: OptimStateDictConfig) -> StateDictOptions:
     return StateDictOptions(full_state_dict=isinstance(config, FullOptimStateDictConfig))
-
-
-def _mesh(strategy: ShardingStrategy, group: Any, mesh: DeviceMesh | None) -> DeviceMesh:
-    """The mesh of a strategy, of which the last dimension shards."""
-    if mesh is not None and group is not None:
-        raise ValueError("Cannot pass both process_group and device_mesh at the same time.")
-    if strategy in _REPLICATED:
-        if group is not None:
-            raise ValueError(f"{strategy} takes its processes from a device_mesh of two dimensions, not from groups")
-        if mesh is None:
-            nodes = get_world_size() // int(os.environ.get("LOCAL_WORLD_SIZE", get_world_size()))
-            mesh = init_device_mesh("cpu", (nodes, get_world_size() // nodes), mesh_dim_names=("replicate", "shard"))
-        if mesh.ndim != 2:
-            raise ValueError(f"{strategy} expects a device_mesh of two dimensions, but got {mesh}")
-        return mesh
-    if mesh is None:
-        mesh = DeviceMesh.from_group(group or default_group(), "cpu")
-    is_whole = strategy is ShardingStrategy.NO_SHARD
-    if mesh.ndim == 1:
-        return DeviceMesh("cpu", mesh.mesh.view(-1, 1), mesh_dim_names=("replicate", "shard")) if is_whole else mesh
-    if is_whole and mesh.size(-1) == 1:
-        return mesh
-    raise ValueError(f"{strategy} expects a device_mesh of one dimension, but got {mesh}")
-
-
-def _materialize(module: Module, initialize: Callable[[Module], None] | None) -> None:
-    """Give parameters on the device `meta` elements."""
-    for each in module.modules():
-        own = [*each.parameters(recurse=False), *each.buffers(recurse=False)]
-        if all(tensor.device.type != "meta" for tensor in own) or isinstance(each, FSDPModule):
-            continue
-        if initialize is not None:
-            initialize(each)
-        else:
-            each.to_empty(device="cpu", recurse=False)
-            each.reset_parameters()
-
-
-def _precision(module: Module, given: MixedPrecision) -> MixedPrecisionPolicy:
-    """The policy of a module, whose buffers get their dtype."""
-    if given.buffer_dtype is not None:
-        for each in module.modules():
-            for name, buffer in each._buffers.items():
-                if buffer is not None and buffer.is_floating_point():
-                    each._buffers[name] = buffer.to(given.buffer_dtype)
-    is_cast = given.cast_forward_inputs or given.cast_root_forward_inputs
-    return MixedPrecisionPolicy(given.param_dtype, given.reduce_dtype, cast_forward_inputs=is_cast)

@@ -57,6 +57,11 @@ def case_calls_without_gradients(rank, size):
     assert not isinstance(model.blocks[0].scale, DTensor)
     model.blocks[0].reshard()
     assert isinstance(model.blocks[0].scale, DTensor)
+    model = sharded(single, reshard_after_forward=False)
+    with torch.inference_mode():
+        model(x)
+    model(x).sum().backward()
+    assert isinstance(model.blocks[0].scale.grad, DTensor)
 
 
 def case_gathering_by_hand(rank, size):
