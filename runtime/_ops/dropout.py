@@ -24,8 +24,8 @@ def dropped(input: Any, p: float, channels: bool = False, to_limit: bool = False
     if not to_limit:
         return input * noise.div_(1 - p)
     scale = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    shift = noise.add(-1).mul_(_ALPHA * scale).add_(_ALPHA * scale * p)
-    return (input * noise.mul_(scale)).add_(shift)
+    limit = _ALPHA * scale
+    return ops.dropped_to_limit(input, noise, scale=scale, limit=limit, shift=limit * p)
 
 
 def _empty_channels(input: Any) -> Any:
