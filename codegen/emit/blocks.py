@@ -98,8 +98,9 @@ class Local:
 
 
 class Staged:
-    """A kernel as stages.j2 reads it."""
+    """A kernel that may compute in stages."""
 
+    name: str
     inputs: tuple[Variable, ...]
     params: tuple[Variable, ...]
     stages: Stages | None

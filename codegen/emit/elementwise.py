@@ -32,7 +32,7 @@ loop is as large as all arithmetic of it."""
 
 @dataclass(frozen=True)
 class LoopKernel(Staged):
-    """Context of elementwise.c.j2 for one loop."""
+    """A loop of one result, in one dtype."""
 
     name: str
     title: str

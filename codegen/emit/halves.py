@@ -58,7 +58,7 @@ _SIGN_LANES = _Lanes("signs", _number, {(name, "float32"): FUNCTIONS[name].call(
 
 @dataclass(frozen=True)
 class HalfKernel:
-    """Context of elementwise.c.j2 for one loop."""
+    """A loop over rows of one half format."""
 
     name: str
     role: str

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dtypes import FLOAT32, FLOAT64, INT64, DType
-from ..expr import Apply, Emitted, applications, names
+from ..expr import Apply, Emitted, applications
 from ..expr.functions import FUNCTIONS, Function
 from ..expr.kernel_text import emit_expression, variable
 from ..expr.typed import applied
 from ..model.accumulation import Accumulation
-from ..model.computation import position_dtype, typed
+from ..model.computation import typed
 from ..model.folding import Folding
 from ..model.loop import Loop
 from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Rows, View
+from ..nest import c
 from ..nest.of import identity
-from . import c_loops, compute, descriptors, elementwise, folds, requirements, rows, views
-from .expressions import Variable, enum, parameters
+from . import c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
+from .expressions import Variable, enum
+from .schedules import scheduled
 from .text import render
 
 Context = dict[str, object]
@@ -93,57 +95,6 @@ def _applied(operator: Operator) -> Iterator[tuple[Function, DType]]:
         yield from applied(emit_expression(expression.tree, env, result).root)
 
 
-# ---- factories ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FactoryKernel:
-    """Context of factory.c.j2: a loop that computes elements from their position."""
-
-    name: str
-    enum: str
-    ctype: str
-    line: int
-    statements: tuple[str, ...]
-    value: str
-    params: tuple[Variable, ...]
-    work: str
-    uses_index: bool
-
-    @property
-    def signature(self) -> str:
-        names = [*(param.name for param in self.params), *([variable("i")] if self.uses_index else [])]
-        return ", ".join(f"{self.work} {name}" for name in names) or "void"
-
-    @property
-    def arguments(self) -> str:
-        index = [f"({self.work})(index + i)"] if self.uses_index else []
-        return ", ".join([*(param.name for param in self.params), *index])
-
-
-def _factory(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
-    if body.value is None:
-        return
-    used = names(body.value.tree)
-    taken = frozenset(map(variable, used))
-    for dtype in operator.compute_dtypes:
-        work = position_dtype(dtype)
-        emitted = emit_expression(body.value.tree, dict.fromkeys(used, work), work)
-        value = f"({emitted.value}) != 0" if dtype.is_bool else f"({dtype.c_type})({emitted.value})"
-        params = tuple(param for param in parameters(operator, work) if param.name in taken)
-        yield FactoryKernel(
-            name=f"{operator.name}_{dtype.suffix}",
-            enum=enum(dtype),
-            ctype=dtype.c_type,
-            line=body.value.line,
-            statements=emitted.statements,
-            value=value,
-            params=params,
-            work=work.c_type,
-            uses_index="i" in used,
-        )
-
-
 # ---- reductions and scans -----------------------------------------------------------------------------------
 
 
@@ -180,7 +131,15 @@ def _accumulators(operator: Operator, body: Accumulation) -> Iterator[Accumulato
 
 def _of_elements(operator: Operator, body: Elementwise) -> Context:
     halves = tuple(elementwise.half_kernels(operator, body))
-    return _with_kernels(elementwise.kernels(operator, body), half_kernels=halves, **_conditions(operator))
+    kernels = tuple(elementwise.kernels(operator, body))
+    return _with_kernels(
+        kernels, half_kernels=halves, printed=_printed(operator, kernels, halves), **_conditions(operator)
+    )
+
+
+def _printed(operator: Operator, *kernels: Iterable[Any]) -> dict[str, str]:
+    """Return the C of kernels whose loops are forms, by their names."""
+    return {each.name: c.text(scheduled(each), operator.file) for some in kernels for each in some}
 
 
 def _conditions(operator: Operator) -> Context:
@@ -211,7 +170,8 @@ def _of_fold(operator: Operator, body: Folding) -> Context:
 
 
 def _of_factory(operator: Operator, body: Factory) -> Context:
-    return _with_kernels(_factory(operator, body))
+    kernels = tuple(factories.kernels(operator, body))
+    return _with_kernels(kernels, printed=_printed(operator, kernels))
 
 
 def _of_view(operator: Operator, body: View) -> Context:

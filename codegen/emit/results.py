@@ -1,4 +1,4 @@
-"""Elementwise loops of several results, and loops for each element: context of elementwise_results.j2."""
+"""Elementwise loops of several results, and loops for each element."""
 
 from __future__ import annotations
 
@@ -58,10 +58,6 @@ class ResultsKernel(Staged):
     stages: Stages | None
 
     several = True
-
-    @property
-    def line(self) -> int:
-        return self.value.line
 
 
 def kernel(

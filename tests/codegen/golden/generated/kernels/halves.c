@@ -4,9 +4,9 @@
 /* ---- float32 ---- */
 
 static inline void halves_f32_element(float v_self, float v_other, float v_left, float v_right, float v_bias, float *ow_to_ow_total, uint8_t *ow_to_ow_larger) {
-(void)v_self, (void)v_other, (void)v_left, (void)v_right, (void)v_bias;
-#line 215 "ops.yaml"
-const float t0 = (v_self + v_other) / 2.0f; *ow_to_ow_total = t0 + (v_left + v_right) / 2.0f + v_bias; *ow_to_ow_larger = t0 > v_right; 
+    (void)v_self, (void)v_other, (void)v_left, (void)v_right, (void)v_bias;
+#line 218 "ops.yaml"
+    const float t0 = (v_self + v_other) / 2.0f; *ow_to_ow_total = t0 + (v_left + v_right) / 2.0f + v_bias; *ow_to_ow_larger = t0 > v_right;
 #line 11 "halves.c"
 }
 
@@ -53,9 +53,9 @@ static int halves_f32(char *const *ptr, const int64_t *stride, int64_t length, c
 /* ---- float32, default parameters ---- */
 
 static inline void halves_f32_plain_element(float v_self, float v_other, float v_left, float v_right, float *ow_to_ow_total, uint8_t *ow_to_ow_larger) {
-(void)v_self, (void)v_other, (void)v_left, (void)v_right;
-#line 215 "ops.yaml"
-const float t0 = (v_self + v_other) / 2.0f; *ow_to_ow_total = t0 + (v_left + v_right) / 2.0f + 0.0f; *ow_to_ow_larger = t0 > v_right; 
+    (void)v_self, (void)v_other, (void)v_left, (void)v_right;
+#line 218 "ops.yaml"
+    const float t0 = (v_self + v_other) / 2.0f; *ow_to_ow_total = t0 + (v_left + v_right) / 2.0f + 0.0f; *ow_to_ow_larger = t0 > v_right;
 #line 60 "halves.c"
 }
 

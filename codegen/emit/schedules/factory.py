@@ -1,0 +1,35 @@
+"""How a kernel computes the elements of a new tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...nest.forms import Axis, Block, Declared, Form, Function, Line
+from .rows import is_contiguous, written
+
+if TYPE_CHECKING:
+    from ..factories import FactoryKernel
+
+
+def functions(kernel: FactoryKernel) -> Iterator[Function]:
+    """Yield the function of one element, and the loop."""
+    value = written(kernel.statements, f"return {kernel.value};")
+    yield Function(
+        f"static inline {kernel.ctype} {kernel.name}_element({kernel.signature})", (Declared(kernel.line, value),)
+    )
+    element = f"{kernel.name}_element({kernel.arguments});"
+    contiguous = (
+        Line(f"{kernel.ctype} *to = ({kernel.ctype} *)ptr[0];"),
+        Axis("i", "n", (Line(f"to[i] = {element}"),)),
+        Line("return OW_OK;"),
+    )
+    forms: tuple[Form, ...] = (
+        Line("(void)params, (void)index;"),
+        *(Line(f"const {each.ctype} {each.name} = params[{each.index}].{each.field};") for each in kernel.params),
+        Block(f"if ({is_contiguous(0, kernel.ctype)})", contiguous),
+        Axis("i", "n", (Line(f"*({kernel.ctype} *)(ptr[0] + i * stride[0]) = {element}"),)),
+        Line("return OW_OK;"),
+    )
+    arguments = "char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index"
+    yield Function(f"static int {kernel.name}({arguments})", forms)

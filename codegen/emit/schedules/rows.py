@@ -1,0 +1,77 @@
+"""The parts that schedules of several families share: rows of memory, parameters and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...nest.forms import Axis, Form, Line
+from ..expressions import Variable
+
+ARGUMENTS = "char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params"
+_EQUAL = "equal inputs give equal results anywhere"
+PADDED = f"length is a multiple of OW_PAD: only the vector form of the loop runs, so {_EQUAL}."
+WHOLE_PARTS = "~(int64_t)(OW_PAD - 1)"
+
+
+def call(name: str, *arguments: str) -> str:
+    """Return a call with the arguments that are not empty."""
+    return f"{name}({', '.join(filter(None, arguments))})"
+
+
+def written(statements: Iterable[str], value: str) -> str:
+    """Return temporaries and what follows from them as one line."""
+    return " ".join((*statements, value))
+
+
+def locals_of(params: Iterable[Variable], fails: bool) -> Iterator[Form]:
+    """Yield the parameters of a loop's function as variables, and where errors are noted."""
+    for each in params:
+        value = each.value or f"({each.ctype})params[{each.index}].{each.field}"
+        yield Line(written(each.statements, f"const {each.ctype} {each.name} = {value};"))
+    if fails:
+        yield Line("int failed = 0, *err = &failed;")
+
+
+def status(fails: bool) -> Line:
+    """Return the end of a loop's function."""
+    return Line(f"return {'failed ? OW_ZERO_DIVISION : OW_OK' if fails else 'OW_OK'};")
+
+
+def is_contiguous(operand: int, ctype: str) -> str:
+    """Return the condition that the row of an operand has no gaps."""
+    return f"stride[{operand}] == sizeof({ctype})"
+
+
+def buffers(variables: Iterable[Variable], size: str, aligned: bool) -> Iterator[Form]:
+    """Yield buffers for parts of rows."""
+    for each in variables:
+        yield Line(f"{'_Alignas(64) ' * aligned}{each.ctype} {buffer(each.name)}[{size}];")
+
+
+def buffer(name: str) -> str:
+    return f"ow_buffer_{name}" if name else "ow_buffer"
+
+
+def row(each: Variable, operand: int) -> str:
+    """Return the arguments by which a part of a row is found or copied."""
+    place = f"ptr[{operand}] + done * stride[{operand}], stride[{operand}]"
+    return f"{buffer(each.name)}, {place}, count, sizeof({each.ctype})"
+
+
+def loads(inputs: Sequence[Variable], first: int, whole: str = "") -> Iterator[Form]:
+    """Yield the parts of rows, where they are or copied to buffers: those of `padded` elements, if `whole` is the
+    condition that no more are computed than there are."""
+    for operand, each in enumerate(inputs, first):
+        found = f"ow_row({row(each, operand)})"
+        if not whole:
+            yield Line(f"const {each.ctype} *from_{each.name} = {found};")
+            continue
+        yield Line(f"const {each.ctype} *from_{each.name} = {whole} ? {found} : ow_copied_row({row(each, operand)});")
+        filled = f"{buffer(each.name)}[i] = {buffer(each.name)}[count - 1];"
+        yield Axis("i", "padded", (Line(filled),), first="count")
+
+
+def put(name: str, ctype: str, operand: int) -> str:
+    """Return the copy of a part of a result from its buffer to where it belongs."""
+    place = f"ptr[{operand}] + done * stride[{operand}], {buffer(name)}, stride[{operand}]"
+    return f"ow_put_row({place}, count, sizeof({ctype}));"

@@ -1,0 +1,63 @@
+"""Prints the forms of kernels as C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Strip
+
+_INDENT = "    "
+
+
+def text(functions: Iterable[Function], source: str) -> str:
+    """Return functions as C, each with an empty line behind it. `source` is the file of the declarations, for markers
+    that become `#line` (emit/text.py)."""
+    return "".join(f"{line}\n" for function in functions for line in _function(function, source))
+
+
+def _function(function: Function, source: str) -> Iterator[str]:
+    if function.comment:
+        yield f"/* {function.comment} */"
+    yield f"{function.head} {{"
+    yield from lines(function.body, source, 1)
+    yield from ("}", "")
+
+
+def lines(forms: Iterable[Form], source: str, depth: int) -> Iterator[str]:
+    """Yield the lines of forms that are indented so far."""
+    indent = _INDENT * depth
+    for form in forms:
+        match form:
+            case Line(text):
+                yield indent + text
+            case Declared(line, text):
+                yield from (f"@line {line} {source}@", indent + text, "@here@")
+            case Lanes(size, body, index, ctype, unrolled):
+                yield from [f"#pragma GCC unroll {unrolled}"] * (unrolled > 1)
+                yield "#pragma GCC ivdep"
+                yield from _loop(f"for ({ctype} {index} = 0; {index} < {size}; {index}++)", body, source, depth)
+            case Axis(index, size, body, first, step, ctype):
+                head = f"for ({ctype} {index} = {first}; {index} < {size}; {step or f'{index}++'})"
+                yield from _loop(head, body, source, depth)
+            case Strip(size, body, first):
+                start = f"int64_t done = {first}" if first else ""
+                yield from _block(f"for ({start}; done < length; done += {size})", body, source, depth)
+            case Block(head, body):
+                yield from _block(head, body, source, depth)
+            case Case(condition, body):
+                yield from _loop(f"if ({condition})", body, source, depth)
+
+
+def _loop(head: str, body: tuple[Form, ...], source: str, depth: int) -> Iterator[str]:
+    """Yield a loop or a condition, of a single statement in one line."""
+    match body:
+        case (Line(text),):
+            yield f"{_INDENT * depth}{head} {text}"
+        case _:
+            yield from _block(head, body, source, depth)
+
+
+def _block(head: str, body: tuple[Form, ...], source: str, depth: int) -> Iterator[str]:
+    yield f"{_INDENT * depth}{head}{' ' * bool(head)}{{"
+    yield from lines(body, source, depth + 1)
+    yield f"{_INDENT * depth}}}"

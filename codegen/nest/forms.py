@@ -1,0 +1,91 @@
+"""The nodes of kernels in C: the forms that loops take in memory, in strips and lanes.
+
+Schedules (`emit/schedules/`) choose them for the loops of an operator; `c.py` prints them and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Line:
+    """A statement."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A statement that comes from a line of the declarations, which the compiler's complaints are to name."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A loop over `size` positions, in any number at a time: what is written at one is not read at another."""
+
+    size: str
+    body: tuple[Form, ...]
+    index: str = "i"
+    ctype: str = "int64_t"
+    unrolled: int = 1
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A loop over positions, one after the other, from `first` to `size`, or as long as `size` says."""
+
+    index: str
+    size: str
+    body: tuple[Form, ...]
+    first: str = "0"
+    step: str = ""
+    ctype: str = "int64_t"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A loop over a row in parts of up to `size` elements, with `done` of them before the part.
+
+    `first` is where it begins; empty: with what `done` is already.
+    """
+
+    size: str
+    body: tuple[Form, ...]
+    first: str = "0"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is done where a condition holds."""
+
+    condition: str
+    body: tuple[Form, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Statements within braces, and what stands before these."""
+
+    head: str
+    body: tuple[Form, ...]
+
+
+Form = Line | Declared | Lanes | Axis | Strip | Case | Block
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the kernel."""
+
+    head: str
+    body: tuple[Form, ...]
+    comment: str = ""
+
+
+def part(size: str) -> str:
+    """Return the number of elements in a part of a strip."""
+    return f"length - done < {size} ? length - done : {size}"
