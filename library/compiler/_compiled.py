@@ -19,7 +19,7 @@ from .._handle import excluded, signature
 from . import _recording
 from ._graph import Graph, graph_of
 from ._program import Program
-from ._python_state import CONSTANTS, PythonState, is_own
+from ._python_state import CONSTANTS, PythonState, is_own_frame
 from ._recording import Recording, Unsupported
 from ._watch import Watch
 
@@ -132,7 +132,7 @@ class Compiled:
             self._refuse(reason)
             return self.function(*args, **kwargs)
         known = {id(each) for each in (*arguments.tensors, *state.tensors)}
-        recording = Recording(known, lambda frame: is_own(frame.f_globals.get("__name__")))
+        recording = Recording(known, is_own_frame)
         recording.raises = self._fullgraph
         before = excluded()
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)

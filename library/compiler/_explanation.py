@@ -38,8 +38,13 @@ def _of_program(place: int, program: Program) -> Iterator[str]:
     )
     for step in program.steps:
         if isinstance(step, Kernel):
+            backward = step.backward
             read, written = _bytes(step.inputs), _bytes(step.results)
             yield f"  kernel of {', '.join(step.operators)}: reads {read} bytes, writes {written}"
+            if backward is not None:
+                inner = sum(isinstance(each, Kernel) for each in backward.steps)
+                others_of = len(backward.steps) - inner
+                yield f"    its gradient: {_counted(inner, 'kernel')}, {_counted(others_of, 'other operator')}"
         else:
             yield f"  {_name(step)} ({step.place})"
     for number, kernel in enumerate(kernels, 1):

@@ -6,14 +6,17 @@ besides.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
+from .._base.handles import tensors_in
 from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
 from .._C import lib
-from .._dispatch.op import NEW, Op
+from .._dispatch.op import INPLACE, NEW, Op
 from ._python_state import CONSTANTS, is_own
 from ._recording import Call, Facts, Place, Recording, Unsupported
 
@@ -53,6 +56,10 @@ class Operation:
     excluded: int
     is_tracked: bool
     place: Place
+    renames: bool = False
+    """True if it overwrites a tensor whose memory nothing else has, so that the result counts as another value."""
+    is_copied: bool = False
+    """True if it does so to a copy, as others still read what was there before."""
 
     @property
     def operands(self) -> list[Value]:
@@ -65,7 +72,7 @@ class Operation:
     @property
     def has_effects(self) -> bool:
         """True if it does something besides computing its results."""
-        return self.writes or self.op.random or self.op.family not in PURE
+        return (self.writes and not self.renames) or self.op.random or self.op.family not in PURE
 
 
 @dataclass(eq=False)
@@ -88,33 +95,38 @@ def graph_of(recording: Recording, given: Sequence[Any], result: Any) -> Graph:
     """
     values: dict[int, Value] = {}
     constants: list[tuple[Value, Any]] = []
+    numbers = count()
 
     def value_of(tensor: Any, is_given: bool = False) -> Value:
         known = values.get(id(tensor))
         if known is None:
-            known = Value(len(values), recording.facts(tensor), tensor, tensor.requires_grad, is_given)
+            known = Value(next(numbers), recording.facts(tensor), tensor, tensor.requires_grad, is_given)
             values[id(tensor)] = known
         return known
 
     def operand(leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):
             return leaf
+        leaf = recording.aliases.get(id(leaf), (leaf, leaf))[1]
         if id(leaf) not in values:
             constants.append((value_of(leaf, True), recording.keep(leaf)))
         return values[id(leaf)]
 
     inputs = [value_of(each, True) for each in given]
     operations = []
+    shared = _shared_memory(recording, given)
     for call in recording.calls:
         args = tuple(_mapped(each, operand) for each in call.args)
         out = _mapped(call.out, operand)
         results, is_single = _results(call)
         if any(lib.keys(each._h) & ~_AUTOGRAD for each in results if each is not None):
             raise Unsupported(f"{call.op.name}() gives a tensor that is not dense", call.place)
+        renames = call.mode == INPLACE and call.op.family == "elementwise" and _memory_of(call.result) not in shared
+        if renames:
+            values.pop(id(call.result))
         made = tuple(None if each is None else value_of(each) for each in results)
-        operations.append(
-            Operation(call.op, args, out, call.mode, made, is_single, call.excluded, call.is_tracked, call.place)
-        )
+        facts = (call.excluded, call.is_tracked, call.place, renames)
+        operations.append(Operation(call.op, args, out, call.mode, made, is_single, *facts))
     leaves, structure = flatten(result)
     for each in leaves:
         if not isinstance(each, (Tensor, *CONSTANTS)) and not is_own(type(each).__module__):
@@ -124,6 +136,18 @@ def graph_of(recording: Recording, given: Sequence[Any], result: Any) -> Graph:
 
 
 _AUTOGRAD = 1
+
+
+def _memory_of(tensor: Any) -> int:
+    return int(lib.storage_of(tensor._h))
+
+
+def _shared_memory(recording: Recording, given: Sequence[Any]) -> set[int]:
+    """The memory of given tensors, and of more tensors than one."""
+    fixed = [*given, *(tensor for tensor, _ in recording.constants.values())]
+    made = {id(each): each for call in recording.calls for each in tensors_in((call.result,))}
+    counts = Counter(map(_memory_of, made.values()))
+    return {*map(_memory_of, fixed), *(memory for memory, number in counts.items() if number > 1)}
 
 
 def _results(call: Call) -> tuple[tuple[Any, ...], bool]:

@@ -13,7 +13,7 @@ from typing import Any
 from .._base.dtypes import get_default_dtype
 from ..codegen import recorded
 from ..codegen.dtypes import BOOL, DTYPES, INT64, DType, Promotion, promote, promote_all
-from ..codegen.expr.typed import Arg, Node, postorder
+from ..codegen.expr.typed import Arg, Node, convert, postorder
 from ..codegen.model.operator import MAX_INPUTS, Elementwise, Operator
 from ._declarations import declared
 from ._graph import Graph, Operation, Value
@@ -35,12 +35,17 @@ class Group:
     """The values that are read from memory, by the names of arguments."""
     kept: list[Value] = field(default_factory=list)
     """The values that are written to memory."""
+    is_tracked: bool = False
+    """True if gradients of it are recorded."""
+    excluded: int = 0
+    """The dispatch keys that the thread does not look at."""
 
     def add(self, other: Group) -> None:
         """Take over all of another group, which is computed nowhere yet."""
         self.nodes |= other.nodes
         self.operations += other.operations
         self.leaves |= other.leaves
+        self.is_tracked |= other.is_tracked
 
 
 class Grouping:
@@ -87,7 +92,7 @@ class Grouping:
         operands = operation.operands
         for value in operands:
             holder = self._holder.get(value)
-            if holder is not None and holder.shape != result.facts.shape:
+            if holder is not None and (holder.shape, holder.excluded) != (result.facts.shape, operation.excluded):
                 self._close(holder)
         holders = list(dict.fromkeys(self._holder[each] for each in operands if each in self._holder))
         group = self._joined(operation, operator, holders)
@@ -101,12 +106,12 @@ class Grouping:
         """The group of some groups and an operation; None where that is not possible."""
         (result,) = operation.results
         assert result is not None
-        merged = Group(result.facts.shape)
+        merged = Group(result.facts.shape, is_tracked=operation.is_tracked, excluded=operation.excluded)
         for each in holders:
             merged.add(each)
         leaves = {name_of(value): value for value in operation.operands if value not in merged.nodes}
         if not holders:
-            beside = next((each for each in self._open if each.shape == merged.shape and _share(each, leaves)), None)
+            beside = next((each for each in self._open if _fits_beside(each, merged, leaves)), None)
             if beside is not None:
                 merged.add(beside)
                 holders = [beside]
@@ -132,9 +137,10 @@ def _is_large(root: Node) -> bool:
     return len(levels) > _MOST_NODES or levels[root] > _MOST_LEVELS
 
 
-def _share(group: Group, leaves: Mapping[str, Value]) -> bool:
-    """True if a group reads one of these values, and there is room for the others."""
-    return bool(group.leaves.keys() & leaves) and len(group.leaves.keys() | leaves) <= MAX_INPUTS
+def _fits_beside(group: Group, other: Group, leaves: Mapping[str, Value]) -> bool:
+    """True if a group reads one of the values that another one reads, is like it, and has room for the others."""
+    is_like = (group.shape, group.is_tracked, group.excluded) == (other.shape, other.is_tracked, other.excluded)
+    return is_like and bool(group.leaves.keys() & leaves) and len(group.leaves.keys() | leaves) <= MAX_INPUTS
 
 
 def name_of(value: Value) -> str:
@@ -145,7 +151,7 @@ def name_of(value: Value) -> str:
 def _elementwise(operation: Operation) -> Operator | None:
     """The declaration of an operation of elements that gives a new tensor."""
     op = operation.op
-    if op.family != "elementwise" or operation.writes or operation.is_tracked or not operation.is_single:
+    if op.family != "elementwise" or not operation.is_single or (operation.writes and not operation.renames):
         return None
     operator = declared(op.name) if op.package == PACKAGE else None
     return operator if operator is not None and recorded.takes(operator) else None
@@ -171,6 +177,8 @@ def _node(operation: Operation, operator: Operator, nodes: Mapping[Value, Node])
             return None
     common = _common(operator, arguments)
     node = None if common is None else recorded.call(operator, operands, common)
+    if node is not None and operation.renames:
+        node = convert(node, dtype_of(result))
     return node if node is not None and node.dtype == dtype_of(result) else None
 
 

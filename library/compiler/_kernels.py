@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base.errors import raise_pending
 from .._base.warn import warn
@@ -28,6 +28,9 @@ from ..codegen.model.operator import MAX_OUTPUTS
 from ._graph import Value
 from ._groups import Group, dtype_of, name_of
 
+if TYPE_CHECKING:
+    from ._program import Program
+
 CACHE = "compiled"
 """The folder of the user's cache that has compiled kernels."""
 
@@ -40,6 +43,7 @@ class Kernel:
         function: takes the inputs and gives the results, a tuple of them if there are several.
         operators: the operators whose calls it computes, in order.
         text: its C.
+        backward: the program of its gradients, where these are recorded.
     """
 
     function: Callable[..., Any]
@@ -47,6 +51,7 @@ class Kernel:
     results: tuple[Value, ...]
     operators: tuple[str, ...]
     text: str
+    backward: Program | None = None
 
     @property
     def count(self) -> int:

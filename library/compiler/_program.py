@@ -6,6 +6,7 @@ Values are its variables, which end where nothing reads them any longer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from .._base.pytree import Structure
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
+from ._gradients import with_gradients
 from ._graph import Graph, Operation, Value
 from ._groups import Group, Grouping
 from ._kernels import Kernel, kernels
@@ -85,7 +87,7 @@ class Program:
     def _kernel(self, kernel: Kernel) -> str:
         results = ", ".join(map(_variable, kernel.results))
         inputs = ", ".join(map(_variable, kernel.inputs))
-        if any(each.needs_grad for each in kernel.inputs):
+        if kernel.backward is None and any(each.needs_grad for each in kernel.inputs):
             return f"{results} = {self._named(partial(with_keys, 0, _UNRECORDED, kernel.function))}({inputs})"
         return f"{results} = {self._named(kernel.function)}({inputs})"
 
@@ -97,8 +99,14 @@ class Program:
             arguments += [f"{name}={self._argument(value)}" for name, value, default in rest if value is not default]
         else:
             function = partial(dispatch, op)
-            listed = "".join(f"{self._argument(each)}, " for each in args)
-            arguments = [f"({listed})", self._argument(operation.out), str(operation.mode)]
+            listed = [self._argument(each) for each in args]
+            if operation.is_copied:
+                listed[op.target] += ".clone()"
+            arguments = [
+                f"({''.join(f'{each}, ' for each in listed)})",
+                self._argument(operation.out),
+                str(operation.mode),
+            ]
         if operation.excluded != self._excluded:
             changed = operation.excluded ^ self._excluded
             function = partial(with_keys, self._excluded & changed, operation.excluded & changed, function)
@@ -121,7 +129,22 @@ class Program:
 def _of_group(group: Group) -> Iterable[Kernel | Operation]:
     """The kernels of a group; its operations one by one where there can be none, or would be no gain."""
     found = kernels(group) if len(group.operations) > 1 else None
-    return group.operations if found is None else found
+    if found is not None and group.is_tracked:
+        found = _with_gradients(found, group.operations)
+    if found is not None:
+        return found
+    return [replace(each, is_copied=True) if each.renames else each for each in group.operations]
+
+
+def _with_gradients(found: list[Kernel], operations: Sequence[Operation]) -> list[Kernel] | None:
+    """Kernels whose results have a history; None where one of them cannot have one."""
+    made = []
+    for kernel in found:
+        pair = with_gradients(kernel, operations, Program)
+        if pair is None:
+            return None
+        made.append(replace(kernel, function=pair[0], backward=pair[1]))
+    return made
 
 
 def _variable(value: Value) -> str:

@@ -17,6 +17,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     CodeType,
+    FrameType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -47,6 +48,11 @@ _SETS = (set, frozenset)
 def is_own(module: str | None) -> bool:
     """Return whether a module of this name is one of the package."""
     return module is not None and (module == PACKAGE or module.startswith(PACKAGE + "."))
+
+
+def is_own_frame(frame: FrameType) -> bool:
+    """Return whether a function of the package runs in a frame."""
+    return is_own(frame.f_globals.get("__name__"))
 
 
 class PythonState:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-from .._base.handles import tensors_in
+from .._base.handles import shape_of, strides_of, tensors_in
 from .._base.tensor_class import Tensor
+from .._C import lib
 from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
 from .._dispatch.modes import include_key
 from .._dispatch.op import NEW, Op
@@ -68,7 +69,7 @@ class Call(NamedTuple):
 class Recording:
     """The calls that a thread makes, in order, until it ends."""
 
-    def __init__(self, known: Collection[int], is_own: Callable[[FrameType], bool]) -> None:
+    def __init__(self, known: Collection[int], is_own: Callable[[FrameType], bool], by_memory: bool = False) -> None:
         """Begin with no calls. `known` are the ids of the tensors that the function is given, `is_own(frame)` is true
         of frames of the package."""
         self.calls: list[Call] = []
@@ -83,6 +84,9 @@ class Recording:
         """True if the first reason is raised at once."""
         self.is_paused = False
         """True while a call runs, within which nothing is recorded."""
+        self.aliases: dict[int, tuple[Any, Any]] = {}
+        """Other objects of tensors that are known, and these, where `by_memory` says so: what graphs save."""
+        self._by_memory: dict[Any, Any] | None = {} if by_memory else None
         self._is_own = is_own
         self._known = known
         self._facts: dict[int, Facts] = {}
@@ -115,6 +119,18 @@ class Recording:
             self._facts[id(tensor)] = Facts(tensor.dtype, tuple(tensor.shape), tensor.stride())
         return self._facts[id(tensor)]
 
+    def note(self, tensor: Any) -> None:
+        """Take a tensor for one that is known."""
+        self.facts(tensor)
+        if self._by_memory is not None:
+            self._by_memory.setdefault(_memory_of(tensor), tensor)
+
+    def _is_alias(self, tensor: Any) -> bool:
+        known = None if self._by_memory is None else self._by_memory.get(_memory_of(tensor))
+        if known is not None:
+            self.aliases[id(tensor)] = tensor, known
+        return known is not None
+
     def call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         """Return the result of a call, which is recorded."""
         self.is_paused = True
@@ -128,18 +144,24 @@ class Recording:
     def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         is_tracked = needs_grad(*args)
         for each in tensors_in((*args, out)):
-            if id(each) not in self._facts and id(each) not in self._known:
+            if id(each) not in self._facts and id(each) not in self._known and not self._is_alias(each):
                 self.keep(each)
-            self.facts(each)
+            self.note(each)
         result = redispatch(op, args, out, mode, below=KEY)
         self.calls.append(Call(op, tuple(args), out, mode, result, excluded(), is_tracked, self.place()))
         for each in result if isinstance(result, (tuple, list)) else (result,):
             if isinstance(each, Tensor):
+                self.note(each)
                 if self.facts(each) != Facts(each.dtype, tuple(each.shape), each.stride()):
                     self.refuse(f"{op.name}() changes the shape of a tensor")
             elif each is not None:
                 self.refuse(f"{op.name}() reads elements for a number")
         return result
+
+
+def _memory_of(tensor: Any) -> Any:
+    handle = tensor._h
+    return lib.storage_of(handle), lib.storage_offset(handle), shape_of(handle), strides_of(handle), tensor.dtype
 
 
 class _State(threading.local):

@@ -18,7 +18,7 @@ from ._python_state import PACKAGE, is_own, is_trusted
 from ._recording import Recording
 
 _PURE = frozenset(f"{PACKAGE}.{name}" for name in (
-    "_autograd.grad_mode", "_autograd.modes", "_autograd.record", "_base", "_branches", "_derivatives", "_dispatch",
+    "_autograd.grad_mode", "_autograd.node", "_autograd.record", "_base", "_branches", "_derivatives", "_dispatch",
     "_handle", "_operators", "_ops", "_representations.named", "_tensor.assignment", "_tensor.construct",
     "_tensor.dtype_methods", "_tensor.index_parser", "_tensor.indexing", "_tensor.inplace_methods",
     "_tensor.shape_methods", "_tensor.tensor", "amp", "compiler", "fft", "functional", "linalg", "nn", "return_types",
