@@ -16,7 +16,7 @@ from .expr.kernel_text import TARGET
 from .expr.tree import Number
 from .expr.typed import Arg, Cast, Const, Node, Op, constant, convert, may_fail, postorder
 from .model.computation import argument_dtypes, default_numbers, result_dtype
-from .model.operator import Elementwise, End, Operator
+from .model.operator import End, Operator
 
 __all__ = ["Operand", "call", "takes", "with_operands"]
 
@@ -29,20 +29,18 @@ _LARGEST_EXACT = 2**53
 
 def takes(operator: Operator) -> bool:
     """Return whether calls of an operator are expressions of the elements of their tensors, each with one result."""
-    body = operator.body
-    return isinstance(body, Elementwise) and body.is_single
+    return operator.body.single is not None
 
 
 def call(operator: Operator, operands: Mapping[str, Operand], common: DType) -> Node | None:
     """Return the tree of a call with operands of this common dtype; None: it is no expression of one element in the
     dtypes of computation, or may fail."""
     body = operator.body
-    assert isinstance(body, Elementwise)
     compute, result = operator.promotion.resolve(common)
-    expression = body.expression(compute)
-    if expression is None or result.opmath != result or compute not in operator.compute_dtypes:
+    expressions = body.values(compute)
+    if not expressions or result.opmath != result or compute not in operator.compute_dtypes:
         return None
-    tree = expression.tree
+    tree = expressions[0].tree
     if _are_defaults(operator, operands):
         tree = with_defaults(operator, tree, compute) or tree
     env = argument_dtypes(operator, body, compute)

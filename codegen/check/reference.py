@@ -11,9 +11,8 @@ from typing import Any
 from ..dtypes import DType
 from ..errors import Diagnostics
 from ..expr import ExpressionError
-from ..model.accumulation import Accumulation
 from ..model.computation import argument_dtypes, result_dtype
-from ..model.operator import Family, Operator, Rows
+from ..model.operator import Family, Operator
 from ..model.reference import reference
 from . import numpy_names, samples
 from .samples import Array
@@ -73,11 +72,11 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
     numbers = samples.numbers(operator)
     x = samples.matrix(dtype)
     alone = [each.name for each in operator.inputs] == ["self"] and operator.schema.argument("dim") is not None
-    if isinstance(body, (Accumulation, Rows)) and alone:
+    if alone and operator.family in samples.RESULTS:
         defaults = {
             each.name: None if each.default is None else each.default.value for each in operator.schema.arguments
         }
-        expected, *others = samples.results(operator, body, {"self": x}, dtype)
+        expected, *others = samples.results(operator, {"self": x}, dtype)
         if not others:
             kept = operator.family is not Family.REDUCE and expected.shape[1] == x.shape[1]
             yield {**defaults, **numbers, "self": x, "dim": 1}, {}, expected if kept else expected[:, 0]

@@ -5,14 +5,14 @@ Checks use the results: that elements may be combined in any order, and that for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..dtypes import FLOAT64, DType, Kind
 from ..expr import Expr, evaluate, names
 from ..model.accumulation import Accumulation
 from ..model.computation import default_numbers, row_dtypes
-from ..model.operator import End, Expression, Extent, Found, Let, Operator, Rows
+from ..model.operator import End, Expression, Extent, Family, Found, Let, Operator, Rows
 from ..model.ordered_rows import PLACE, RANK, OrderedRows
 from . import row_order
 
@@ -44,15 +44,9 @@ def numbers(operator: Operator) -> dict[str, float]:
     return {**{param.name: 1 if param.is_integral else 0.5 for param in operator.params}, **default_numbers(operator)}
 
 
-def results(
-    operator: Operator, body: Accumulation | Rows, lines: Mapping[str, Array], dtype: DType
-) -> tuple[Array, ...]:
-    """Results over the rows of matrices; the reduced dimension is kept."""
-    if isinstance(body, Rows):
-        return row_results(operator, body, lines, dtype, numbers(operator))
-    x = lines["self"]
-    values, position = _accumulated(body, x, dtype)
-    return tuple(values if found is Found.VALUE else position for found in body.found)
+def results(operator: Operator, lines: Mapping[str, Array], dtype: DType) -> tuple[Array, ...]:
+    """Results over the rows of matrices, of a family that has `RESULTS`; the reduced dimension is kept."""
+    return RESULTS[operator.family](operator, operator.body, lines, dtype)
 
 
 def identity(body: Accumulation, dtype: DType) -> Array:
@@ -140,3 +134,21 @@ def row_results(
     for each in body.steps:
         env[each.name] = step(each)
     return tuple(of(extent, expression) for extent, expression in body.outputs)
+
+
+def _of_accumulation(
+    operator: Operator, body: Accumulation, lines: Mapping[str, Array], dtype: DType
+) -> tuple[Array, ...]:
+    values, position = _accumulated(body, lines["self"], dtype)
+    return tuple(values if found is Found.VALUE else position for found in body.found)
+
+
+def _of_rows(operator: Operator, body: Rows, lines: Mapping[str, Array], dtype: DType) -> tuple[Array, ...]:
+    return row_results(operator, body, lines, dtype, numbers(operator))
+
+
+RESULTS: dict[Family, Callable[[Operator, Any, Mapping[str, Array], DType], tuple[Array, ...]]] = {
+    Family.REDUCE: _of_accumulation,
+    Family.SCAN: _of_accumulation,
+    Family.ROWS: _of_rows,
+}

@@ -21,7 +21,7 @@ from ..expr.lower import Env
 from ..expr.typed import Op, postorder
 from ..model import variants
 from ..model.accumulation import Accumulation
-from ..model.computation import default_numbers, turns_complex, typed
+from ..model.computation import default_numbers, own_dtypes, turns_complex, typed
 from ..model.operator import Elementwise, End, Expression, Extern, Family, Operator, Requirement, View
 from ..model.parts import python_name
 from ..model.reference import reference
@@ -74,9 +74,8 @@ def _is_random(operator: Operator) -> bool:
 
 
 def _follows_body(operator: Operator) -> bool:
-    body = operator.body
-    several = isinstance(body, Elementwise) and not (body.is_single and body.own == (None,))
-    return several or _family(operator) in _BODIES
+    is_plain = operator.body.single is not None and own_dtypes(operator) == (None,)
+    return _family(operator) in _BODIES or (operator.family is Family.ELEMENTWISE and not is_plain)
 
 
 _INTERNAL = "_dispatch.ops.ops"

@@ -19,10 +19,7 @@ from . import loaded_libraries
 
 if TYPE_CHECKING:
     from ..codegen.errors import Diagnostics
-    from ..codegen.model.folding import Folding
-    from ..codegen.model.operator import Derivative, Operator, Reduce, Rows, Scan
-
-    Body = Reduce | Scan | Rows | Folding
+    from ..codegen.model.operator import Body, Derivative, Operator
 
 Array = Any
 """A NumPy array."""
@@ -42,13 +39,10 @@ def functions() -> dict[str, Any]:
 
 def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
     """Reports every formula that contradicts its body."""
-    from ..codegen.model.folding import Folding
-    from ..codegen.model.operator import Reduce, Rows, Scan
-
     own = {operator.name for operator in operators}
     for operator in operators:
         floating = any(dtype.is_floating for dtype in operator.compute_dtypes)
-        if not isinstance(operator.body, (Reduce, Scan, Rows, Folding)) or not floating:
+        if not operator.family.has_lines or not floating:
             continue
         for name, derivative in operator.derivatives.items():
             if derivative.differs or derivative.text in ("none", "auto"):
@@ -127,7 +121,7 @@ def _inputs(operator: Operator, body: Body) -> Iterator[dict[str, Array]]:
     for positive in (False, True):
         x = samples.matrix(FLOAT64, positive)
         inputs = {each.name: np.roll(x, 2 * index) for index, each in enumerate(operator.inputs)}
-        inputs = {each: value > 0.5 if each in getattr(body, "fixed", ()) else value for each, value in inputs.items()}
+        inputs = {each: value > 0.5 if each in body.fixed else value for each, value in inputs.items()}
         try:
             values = _results(operator, body, inputs)
         except ExpressionError:
@@ -145,7 +139,7 @@ def _results(operator: Operator, body: Body, inputs: Mapping[str, Array]) -> tup
 
     if isinstance(body, Folding):
         return folds.results(operator, body, inputs, FLOAT64)
-    return samples.results(operator, body, inputs, FLOAT64)
+    return samples.results(operator, inputs, FLOAT64)
 
 
 def _forms(operator: Operator, body: Body) -> Iterator[tuple[int, bool]]:
