@@ -92,7 +92,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Comment:
-    """What the nodes do not say."""
+    """Text about what the nodes do not say."""
 
     text: str
 

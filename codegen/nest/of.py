@@ -1,4 +1,4 @@
-"""What an operator of each family computes in one dtype, as a loop nest."""
+"""The loop nest of what an operator of each family computes in one dtype."""
 
 from __future__ import annotations
 
