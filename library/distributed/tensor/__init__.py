@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from . import _handler as _handler  # registers the key
-from . import _linalg as _linalg  # registers the operators of matrices
+from . import _indexing as _indexing  # these three register operators that are answered otherwise than by rules
+from . import _linalg as _linalg
+from . import _softmax as _softmax
 from ._factories import empty, full, ones, rand, randn, zeros
 from ._modules import distribute_module
 from ._tensor import DTensor, distribute_tensor

@@ -26,8 +26,7 @@ from ..._dispatch.ops import ops
 from ..._dispatch.strided_views import view_inplace
 from ..device_mesh import DeviceMesh
 from ._call import REPLICATE, Call, Strategy
-from ._parts import KEY, full, is_distributed, made, moved, part_of, store, view_of, written_to
-from ._redistribute import redistributed
+from ._parts import KEY, full, is_distributed, made, moved, part_of, spread, store, view_of, written_to
 from ._rules import has_rule, strategies
 from ._spec import Part, extents
 from .placement_types import Partial, Placement, Shard
@@ -331,9 +330,10 @@ def _drawn(op: Op, args: Sequence[Any], mesh: DeviceMesh, mode: int) -> Any:
     def part(whole: Any) -> Any:
         if not isinstance(whole, Tensor):
             return whole
-        own = kept if is_distributed(target) and whole.shape == target.shape else (REPLICATE,) * mesh.ndim
-        local = redistributed(whole, whole.shape, mesh, (REPLICATE,) * mesh.ndim, own)
-        return made(Part(local, mesh, own), whole.shape, whole.stride())
+        if not is_distributed(target) or whole.shape != target.shape:
+            return _replicated(whole, mesh)
+        part = Part(None, mesh, kept)
+        return made(part._replace(local=spread(whole, part)), whole.shape, whole.stride())
 
     return tree_map(part, result)
 

@@ -74,7 +74,6 @@ def embedding_backward(
     if by_frequency:
         counts = ops.zeros(shape[0], dtype=grad.dtype).index_add_(0, flat, grad.new_ones(flat.shape))
         grad = grad / counts.index_select(0, flat).unsqueeze(-1)
-    result = grad.new_zeros(shape).index_add_(0, flat, grad)
     if padding is not None:
-        result.select(0, padding).zero_()
-    return result
+        grad = grad.masked_fill((flat == padding).unsqueeze(1), 0)
+    return ops.sums_of_rows(grad, flat, shape[0])

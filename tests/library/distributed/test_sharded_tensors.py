@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from .ranks import check, names, needs_mpi, run_cases
@@ -9,31 +11,19 @@ from .ranks import check, names, needs_mpi, run_cases
 pytestmark = needs_mpi
 
 
-@pytest.fixture(scope="module", params=[2, 4])
-def reports(request, tmp_path_factory):
-    return run_cases("sharded_tensors", request.param, tmp_path_factory.mktemp("ranks"))
+FILES = ("sharded_tensors", "sharded_samples", "linear_algebra", "sharded_dimensions")
 
 
-@pytest.mark.parametrize("name", names("sharded_tensors"))
-def test_on_all_ranks(reports, name):
-    check(reports, name)
+@cache
+def reports(file, size, folder):
+    return run_cases(file, size, folder)
 
 
-@pytest.fixture(scope="module", params=[2, 4])
-def samples(request, tmp_path_factory):
-    return run_cases("sharded_samples", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("sharded_samples"))
-def test_recorded_samples(samples, name):
-    check(samples, name)
-
-
-@pytest.fixture(scope="module", params=[2, 4])
-def matrices(request, tmp_path_factory):
-    return run_cases("linear_algebra", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("linear_algebra"))
-def test_linear_algebra(matrices, name):
-    check(matrices, name)
+@pytest.mark.parametrize(
+    ("file", "size", "name"), [(file, size, name) for file in FILES for size in (2, 4) for name in names(file)]
+)
+def test_on_all_ranks(file, size, name, tmp_path_factory):
+    """The first test of a file runs all of its cases."""
+    folder = tmp_path_factory.getbasetemp() / f"{file}-{size}"
+    folder.mkdir(exist_ok=True)
+    check(reports(file, size, folder), name)

@@ -7,12 +7,11 @@ from typing import Any, TypeAlias
 
 from ...._base.dtypes import EXPORTS
 from ...._base.handles import tensors_in
-from ...._dispatch.dispatcher import register
 from ...._dispatch.infer import infer
 from ...._dispatch.op import NEW, Op
+from .. import _answers
 from .._call import REPLICATE
-from .._handler import all_distributed, handle, mesh_of, written
-from .._parts import KEY, made, moved, part_of
+from .._parts import made, moved, part_of
 from .._redistribute import redistributed
 from .._spec import Part
 from ..placement_types import Placement, Shard
@@ -35,21 +34,15 @@ Placements: TypeAlias = tuple[Placement, ...]
 
 
 def answer(function: Callable[[Op, Sequence[Any], Any], Any], *operators: Any) -> None:
-    """Let a function answer calls with matrices that are split. It is given the operator, arguments and what the call
-    results in, without elements; where it returns NotImplemented, rules of sharding answer."""
+    """Let a function answer calls with matrices that are split. It is given the operator, the arguments and what the
+    call results in, without elements; where it returns NotImplemented, the rules of sharding answer."""
 
-    def handler(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-        if out is not None:
-            return written(out, handler(op, args, None, NEW))
-        given = all_distributed(op, args, mesh_of(op, args))
-        if mode == NEW and any(is_split(each) for each in tensors_in(given)):
-            found = function(op, given, infer(op, given, None, NEW))
-            if found is not NotImplemented:
-                return found
-        return handle(op, args, None, mode)
+    def of_split(op: Op, args: Sequence[Any], mode: int) -> Any:
+        if mode != NEW or not any(is_split(each) for each in tensors_in(args)):
+            return NotImplemented
+        return function(op, args, infer(op, args, None, NEW))
 
-    for operator in operators:
-        register(KEY, handler, operator.op)
+    _answers.answer(of_split, *operators)
 
 
 def is_split(tensor: Any) -> bool:

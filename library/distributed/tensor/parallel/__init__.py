@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...._names.refusals import refused_function
 from ._layers import ColwiseParallel, RowwiseParallel, SequenceParallel
+from ._loss import loss_parallel
 from ._plan import parallelize_module
 from ._preparation import PrepareModuleInput, PrepareModuleInputOutput, PrepareModuleOutput
 from ._style import ParallelStyle
@@ -19,7 +19,3 @@ __all__ = [
     "loss_parallel",
     "parallelize_module",
 ]
-
-loss_parallel = refused_function(
-    __name__, "loss_parallel", "cross_entropy() of sharded scores gathers them by itself. Leave the context out"
-)
