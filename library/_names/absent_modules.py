@@ -69,10 +69,7 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "distributed.checkpoint._consolidate_hf_safetensors": (_ONE_PROCESS, "consolidate_safetensors_files"),
     "distributed.checkpoint.hf_storage": (_ONE_PROCESS, "HuggingFaceStorageReader HuggingFaceStorageWriter"),
     "distributed.checkpoint.optimizer": (_ONE_PROCESS, "load_sharded_optimizer_state_dict"),
-    "distributed.elastic": (_ONE_PROCESS, ""),
     "distributed.elastic.agent": (_ONE_PROCESS, ""),
-    "distributed.elastic.multiprocessing": (_ONE_PROCESS, ""),
-    "distributed.elastic.multiprocessing.errors": (_ONE_PROCESS, "ChildFailedError record"),
     "distributed.launcher": (_ONE_PROCESS, "LaunchConfig elastic_launch launch_agent"),
     "distributed.pipelining": (
         _ONE_PROCESS,

@@ -11,9 +11,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .._names.module_names import submodule
-from .._names.refusals import refused_class, refused_function
+from .._names.refusals import refused_class
 from .backends import Backend
 from .checks import get_global_rank, get_group_rank
+from .coalesced import all_gather_coalesced, all_reduce_coalesced
 from .collectives import (
     all_gather,
     all_gather_into_tensor,
@@ -50,6 +51,7 @@ from .initialization import (
     new_group,
     new_subgroups,
     new_subgroups_by_enumeration,
+    split_group,
 )
 from .monitored_barrier import monitored_barrier
 from .objects import (
@@ -69,18 +71,15 @@ from .stores import HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
 from .work import Work
 
-_SUBMODULES = ("checkpoint", "fsdp", "tensor")
+_SUBMODULES = ("checkpoint", "elastic", "fsdp", "tensor")
 """Modules that are imported when they are first asked for."""
 _ONE = "opweave computes on devices of one process, and by one backend"
 _CLASSES = ("ProcessGroupGloo", "ProcessGroupNCCL")
-_FUNCTIONS = ("all_gather_coalesced", "all_reduce_coalesced")
 
 globals().update({name: refused_class(__name__, name, _ONE) for name in _CLASSES})
-globals().update({name: refused_function(__name__, name, _ONE) for name in _FUNCTIONS})
 
 __all__ = [
     *_CLASSES,
-    *_FUNCTIONS,
     "Backend",
     "DeviceMesh",
     "DistBackendError",
@@ -100,9 +99,11 @@ __all__ = [
     "TCPStore",
     "Work",
     "all_gather",
+    "all_gather_coalesced",
     "all_gather_into_tensor",
     "all_gather_object",
     "all_reduce",
+    "all_reduce_coalesced",
     "all_to_all",
     "all_to_all_single",
     "barrier",
@@ -149,6 +150,7 @@ __all__ = [
     "scatter_object_list",
     "send",
     "send_object_list",
+    "split_group",
 ]
 
 default_pg_nccl_timeout = default_pg_timeout

@@ -119,3 +119,12 @@ class Agreement:
             message.request = self.comm.Allreduce_init(self._engine.mpi.IN_PLACE, given, self._operation)
             self._engine.requests.append(message.request)
         return message
+
+    def free(self) -> None:
+        """Give back what MPI has made."""
+        assert self._engine is not None
+        for message in self._messages:
+            self._engine.requests.remove(message.request)
+            message.request.Free()
+        for each in (self._kind, self._operation, self.comm):
+            each.Free()

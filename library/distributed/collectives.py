@@ -306,14 +306,7 @@ def gather(
         return None
     group = given_group(group)
     root = rank_in(group, 0 if dst is None and group_dst is None else dst, group_dst)
-    is_root = group.rank() == root
-    if is_root and not parts:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if parts and not is_root:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-    if is_root:
-        _check_length("gather", parts, group)
-        check_equal("gather", parts, tensor)
+    is_root = _has_list("gather", "destination", parts, tensor, root, group)
     memory = _memory(tensor)
     received = empty(group.size(), tensor.numel(), dtype=tensor.dtype) if is_root else None
     return _made(
@@ -326,6 +319,19 @@ def gather(
         ),
         async_op,
     )
+
+
+def _has_list(call: str, end: str, parts: Sequence[Any], tensor: Any, root: int, group: ProcessGroup) -> bool:
+    """Whether this rank is the one with the list of tensors, which must be given there alone."""
+    is_root = group.rank() == root
+    if is_root and not parts:
+        raise ValueError(f"Argument ``{call}_list`` must be specified on {end} rank.")
+    if parts and not is_root:
+        raise ValueError(f"Argument ``{call}_list`` must NOT be specified on non-{end} ranks.")
+    if is_root:
+        _check_length(call, parts, group)
+        check_equal(call, parts, tensor)
+    return is_root
 
 
 def scatter(
@@ -351,14 +357,7 @@ def scatter(
         return None
     group = given_group(group)
     root = rank_in(group, 0 if src is None and group_src is None else src, group_src)
-    is_root = group.rank() == root
-    if is_root and not parts:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    if parts and not is_root:
-        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
-    if is_root:
-        _check_length("scatter", parts, group)
-        check_equal("scatter", parts, tensor)
+    is_root = _has_list("scatter", "source", parts, tensor, root, group)
     received, given = _memory(tensor), _joined(parts) if is_root else None
     return _made(
         Agreed(

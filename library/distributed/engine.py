@@ -30,6 +30,8 @@ __all__ = ["Engine", "has_mpi", "is_under_mpiexec", "start"]
 _MPIEXEC = ("PMI_RANK", "PMI_ID", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 _THREAD_MULTIPLE = 3
 _ADDRESS = 256  # bytes
+_MEETING = 1
+"""The tag of messages among those that make a group; others of this communicator have none."""
 
 
 def has_mpi() -> bool:
@@ -86,8 +88,29 @@ class Engine:
             DistBackendError: a rank has ended, or does not arrive.
         """
         made, request = comm.Idup()
-        self.watch.wait(request.Test, members, lambda: f"making a group on rank {self.rank}", seconds)
+        self._wait_all([request], members, seconds)
         return made
+
+    def meet(self, members: Sequence[int], seconds: float) -> None:
+        """Wait until these ranks, of which this is one, have all called it: the first one hears of the others.
+
+        Raises:
+            DistBackendError: a rank has ended, or does not arrive.
+        """
+        first, *others = members
+        peers = others if self.rank == first else [first]
+        arrived = [self.world.Irecv([bytearray(1), self.mpi.BYTE], peer, _MEETING) for peer in peers]
+
+        def tell() -> list[Any]:
+            return [self.world.Isend([b"!", self.mpi.BYTE], peer, _MEETING) for peer in peers]
+
+        sent = [] if self.rank == first else tell()
+        self._wait_all(arrived, members, seconds)
+        self._wait_all(sent or tell(), members, seconds)
+
+    def _wait_all(self, requests: Sequence[Any], members: Sequence[int], seconds: float) -> None:
+        for request in requests:
+            self.watch.wait(request.Test, members, lambda: f"making a group on rank {self.rank}", seconds)
 
     def _leave(self) -> None:
         """End MPI where all other ranks do. It would wait for ever for one that has ended."""

@@ -36,6 +36,7 @@ __all__ = [
     "new_group",
     "new_subgroups",
     "new_subgroups_by_enumeration",
+    "split_group",
 ]
 
 default_pg_timeout = timedelta(minutes=30)
@@ -154,11 +155,14 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         raise AssertionError("Process group cannot be None")
     if group not in (None, *_groups):
         raise ValueError("Invalid process group specified")
-    if group not in (None, world):
+    if group is not None and group is not world:
         _groups.remove(group)
+        group.free()
         return
     assert world is not None
     GroupMember.WORLD = None
+    for each in _groups:
+        each.free()
     _groups.clear()
     store = world.store.underlying_store if isinstance(world.store, PrefixStore) else None
     if store is not None and hasattr(store, "close"):
@@ -268,20 +272,67 @@ def new_group(
     if world.rank() not in members:
         return GroupMember.NON_GROUP_MEMBER
     named = world.backend if backend is None else named_backend(backend)
+    comm = _communicator(world.engine, members, timeout.total_seconds())
     made = ProcessGroup(
-        world.engine, _communicator(world.engine, members), members, world.rank(), named, timeout, name,
+        world.engine, comm, members, world.rank(), named, timeout, name,
         group_desc or "undefined", world.store,
     )  # fmt: skip
     _groups.append(made)
     return made
 
 
-def _communicator(engine: Engine | None, members: Sequence[int]) -> Any:
-    """The communicator of the members, which have all arrived."""
+def _communicator(engine: Engine | None, members: Sequence[int], seconds: float) -> Any:
+    """The communicator of the members. They meet first, as MPI would wait for ever for one that does not arrive."""
     if engine is None or len(members) == 1:
         return None
+    engine.meet(members, seconds)
     chosen = engine.world.Get_group().Incl(members)
     return engine.world.Create_group(chosen)
+
+
+def split_group(
+    parent_pg: ProcessGroup | None = None,
+    split_ranks: list[list[int]] | None = None,
+    timeout: timedelta | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+    backend: str | None = None,
+) -> ProcessGroup | None:
+    """Make groups of the processes of another one, which all of its processes must call.
+
+    Args:
+        parent_pg (ProcessGroup): the other group; None: that of all processes.
+        split_ranks (list of list of int): the members of each group, by their numbers in the other one.
+        timeout (timedelta): how long calls wait; None: as in the other group.
+
+    Returns:
+        The group that this process is in; None: it is in none.
+
+    Raises:
+        ValueError: there are no groups, a rank is in two of them, or is none of the other group.
+        DistBackendError: a rank has ended, calls something else, or does not arrive.
+    """
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    parent = given_group(parent_pg)
+    every = [rank for ranks in split_ranks for rank in ranks]
+    if len(set(every)) < len(every):
+        raise ValueError(f"a rank is in two of the groups {split_ranks}")
+    if any(not 0 <= rank < parent.size() for rank in every):
+        raise ValueError(f"split_ranks must be ranks of a group of {parent.size()} processes, but got {split_ranks}")
+    agree(parent, Call("new_group", numbers=tuple(map(tuple, split_ranks))))
+    own = next((ranks for ranks in split_ranks if parent.rank() in ranks), None)
+    if own is None:
+        return None
+    found: ProcessGroup = new_group(
+        [parent.ranks[rank] for rank in own],
+        parent.timeout if timeout is None else timeout,
+        parent.backend if backend is None else backend,
+        use_local_synchronization=True,
+        group_desc=group_desc or f"{parent.group_desc}:split",
+        sort_ranks=False,
+    )
+    return found
 
 
 def new_subgroups(

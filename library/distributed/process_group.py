@@ -113,6 +113,13 @@ class ProcessGroup:
         self.wait(request.Test, self.ranks, lambda: "a call on which ranks disagree", min(self.seconds, 10))
         return [texts[k : k + len(text)].rstrip(b"\0").decode() for k in range(0, len(texts), len(text))]
 
+    def free(self) -> None:
+        """Give the communicators back, of which MPI has some thousands. Those of calls that have failed, or are under
+        way, may be in use."""
+        if isinstance(self.transport, Transport) and self._broken is None and self.last is None:
+            self.agreement.free()
+            self.transport.comm.Free()
+
     def wait(self, is_done: Callable[[], bool], members: Sequence[int], describe: Any, seconds: float) -> None:
         """Wait for a call, as watch.py does."""
         if self.engine is not None:

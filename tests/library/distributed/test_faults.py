@@ -61,7 +61,7 @@ if rank == 1:
 fails(lambda: {CALLS[name]})
 """
     first, second = run(program, 2)
-    assert second[0] == -signal.SIGKILL
+    assert second[0] == -signal.SIGKILL, second[2]
     assert first[0] == 0, first[2]
     assert "rank 1 has ended during" in first[1]
     assert " on rank 0" in first[1]
@@ -100,6 +100,20 @@ fails(lambda: dist.all_reduce(x))
     first, _, third = run(program, 3)
     assert "all_reduce(float32[4], SUM) on rank 0 took longer than 1 s: rank 1 did not arrive" in first[1], first[2]
     assert "rank 1 did not arrive" in third[1], third[2]
+
+
+@needs_mpi
+def test_a_member_of_a_new_group_does_not_arrive():
+    program = """
+dist.barrier()
+if rank == 2:
+    time.sleep(4)
+    os._exit(0)
+if rank == 0:
+    fails(lambda: dist.new_group([0, 2], timeout=timedelta(seconds=1), use_local_synchronization=True))
+"""
+    first, *_ = run(program, 3)
+    assert "making a group on rank 0 took longer than 1 s: rank 2 did not arrive" in first[1], first[2]
 
 
 @needs_mpi

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -80,3 +81,23 @@ def test_import_loads_no_mpi():
         [sys.executable, "-c", program], env=environment(), check=True, capture_output=True, text=True
     )
     assert ended.stdout.strip() == "[]"
+
+
+def test_a_launcher_is_told_of_an_error(tmp_path, monkeypatch):
+    from opweave.distributed.elastic.multiprocessing.errors import record
+
+    @record
+    def main(value):
+        if value > 1:
+            raise ValueError("boom")
+        return value
+
+    file = tmp_path / "error.json"
+    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(file))
+    assert main(1) == 1
+    assert not file.exists()
+    with pytest.raises(ValueError, match="boom"):
+        main(2)
+    message = json.loads(file.read_text())["message"]
+    assert message["message"] == "ValueError: boom"
+    assert "in main" in message["extraInfo"]["py_callstack"]

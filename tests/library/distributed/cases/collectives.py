@@ -326,3 +326,45 @@ def case_copies_of_strided_tensors_stay_until_a_work_is_done(rank, size):
     assert work._is_done or copies[0]() is not None
     work.wait()
     assert torch.equal(found.view(size, 1000, 1000), whole.t().expand(size, 1000, 1000))
+
+
+def case_several_tensors_at_once(rank, size):
+    tensors = [torch.full((3,), rank + 1.0), torch.full((2, 2), 2.0).t(), torch.empty(0)]
+    assert dist.all_reduce_coalesced(tensors) is None
+    total = size * (size + 1) / 2
+    assert tensors[0].tolist() == [total] * 3
+    assert tensors[1].tolist() == [[2.0 * size] * 2] * 2
+    future = dist.all_reduce_coalesced(tensors[0], dist.ReduceOp.MAX, async_op=True)
+    assert future.wait()[0] is tensors[0]
+    given = [torch.full((2,), float(rank)), torch.full((1, 3), rank + 0.5)]
+    lists = [[torch.empty(2), torch.empty(1, 3)] for _ in range(size)]
+    assert dist.all_gather_coalesced(lists, given) is None
+    assert [[each.flatten()[0].item() for each in tensors] for tensors in lists] == [[k, k + 0.5] for k in range(size)]
+    with pytest.raises(ValueError, match=r"must be .* lists of tensors"):
+        dist.all_gather_coalesced(lists[:1], given)
+    with pytest.raises(ValueError, match="different dtypes"):
+        dist.all_reduce_coalesced([torch.ones(2), torch.ones(2, dtype=torch.int64)])
+
+
+def case_split_groups(rank, size):
+    group = dist.split_group(split_ranks=[[1, 0], [size - 1]] if size > 2 else [[1, 0]])
+    if rank < 2:
+        assert dist.get_process_group_ranks(group) == [1, 0]
+        x = torch.tensor([rank + 1.0])
+        dist.broadcast(x, group_src=0, group=group)
+        assert x.item() == 2
+        dist.destroy_process_group(group)
+    else:
+        assert (group is None) == (rank < size - 1)
+    for ranks in (None, [[0], [0]], [[size]]):
+        with pytest.raises(ValueError, match=r"split_ranks|in two of"):
+            dist.split_group(split_ranks=ranks)
+
+
+def case_groups_give_back_what_mpi_has_few_of(rank, size):
+    for _ in range(1200 if size == 2 else 20):
+        group = dist.new_group()
+        x = torch.ones(1)
+        dist.all_reduce(x, group=group)
+        assert x.item() == size
+        dist.destroy_process_group(group)

@@ -1,0 +1,7 @@
+"""The namespace `opweave.distributed.elastic.multiprocessing`."""
+
+from __future__ import annotations
+
+from . import errors
+
+__all__ = ["errors"]
