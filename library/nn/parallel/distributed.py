@@ -116,6 +116,7 @@ class DistributedDataParallel(Module, Joinable):
             )
         copies_buffers = broadcast_buffers is not False or forward_sync_buffers is not None
         self.forward_sync_buffers = copies_buffers if forward_sync_buffers is None else forward_sync_buffers
+        self._has_buffers = any(True for _ in module.buffers())  # as of now, so that passes need not look for them
         self.module, self.dim = module, dim
         self.device = parameters[0].device
         self.device_type = self.device.type
@@ -248,6 +249,8 @@ class DistributedDataParallel(Module, Joinable):
         self.forward_sync_buffers = value
 
     def _sync_buffers(self, source: int) -> None:
+        if not self._has_buffers:
+            return
         buffers = [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
         if buffers:
             _broadcast_coalesced(self.process_group, buffers, source)
