@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..._autograd import engine
@@ -12,6 +13,7 @@ from ..._autograd.gradient_edge import edge
 from ..._base.pytree import tree_map
 from ..._base.tensor_class import Tensor
 from ...nn import Module
+from ..errors import DistBackendError
 from ..utils import _tensors_in
 from ._policies import MixedPrecisionPolicy
 from ._unit import Unit, saving_recipes
@@ -62,7 +64,8 @@ class _Tree:
         try:
             return function()
         except BaseException:
-            self.reset()
+            with suppress(DistBackendError):  # of the same rank that is gone
+                self.reset()
             raise
         finally:
             self._runs = False

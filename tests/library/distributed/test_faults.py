@@ -68,6 +68,33 @@ fails(lambda: {CALLS[name]})
 
 
 @needs_mpi
+@pytest.mark.parametrize("place", ["model[1].register_forward_pre_hook", "model[1].register_full_backward_hook"])
+def test_a_rank_is_killed_in_a_pass_of_a_sharded_module(place):
+    program = f"""
+from opweave import nn
+from opweave.distributed.fsdp import fully_shard
+model = nn.Sequential(*[nn.Linear(300, 300) for _ in range(3)])
+for layer in model:
+    fully_shard(layer)
+fully_shard(model)
+passes = 0
+def end(*_):
+    if rank == 1 and passes == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+{place}(end)
+def call():
+    global passes
+    passes += 1
+    model(torch.ones(2, 300)).sum().backward()
+fails(call)
+"""
+    first, second = run(program, 2)
+    assert second[0] == -signal.SIGKILL
+    assert first[0] == 0, first[2]
+    assert "rank 1 has ended during" in first[1]
+
+
+@needs_mpi
 def test_all_that_are_left_name_the_rank():
     program = """
 if rank == 1:
