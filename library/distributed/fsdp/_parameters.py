@@ -86,9 +86,19 @@ class ShardedParameter:
             module._parameters[name] = tensor
 
     def refresh(self) -> None:
-        """Take what the modules have by now in place of the shard: loading and moving modules may replace it."""
+        """Take what the modules have by now in place of the shard: loading and moving modules may replace it.
+
+        Raises:
+            RuntimeError: it is no DTensor.
+        """
         module, name = self.owners[0]
-        self.sharded = module._parameters[name]
+        found = module._parameters[name]
+        if not is_distributed(found):
+            raise RuntimeError(
+                f"{self.name} of a sharded module must be a DTensor, but it was replaced by a {type(found).__name__}. "
+                "Load whole tensors by distributed.checkpoint.state_dict.set_model_state_dict()"
+            )
+        self.sharded = found
 
     # ---- elements ----
 

@@ -227,5 +227,9 @@ def case_what_sharded_modules_refuse(rank, size):
     model.blocks[0](torch.ones(1, 5))
     with pytest.raises(RuntimeError, match=r"(?s)already been lazily initialized for blocks\.0.*root module first"):
         model(torch.ones(1, 6))
+    model = fully_shard(nn.Linear(2, 3))
+    model.load_state_dict(nn.Linear(2, 3).state_dict(), assign=True)
+    with pytest.raises(RuntimeError, match="weight of a sharded module must be a DTensor"):
+        model(torch.ones(1, 2))
     container = fully_shard(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)))
     assert type(container[:1]) is nn.Sequential
