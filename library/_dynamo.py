@@ -1,4 +1,4 @@
-"""The namespace `opweave._dynamo`: marks for torch's compiler, which do nothing, as there is none."""
+"""The namespace `opweave._dynamo`: marks for torch's compiler, most of which do nothing here."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ forbid_in_graph = disallow_in_graph
 
 
 def is_compile_supported(device_type: str) -> bool:
-    """Return whether there is a compiler for a kind of device: False."""
-    return False
+    """Return whether functions are compiled for a kind of device: for the CPU."""
+    return device_type == "cpu"
 
 
 def is_dynamo_supported() -> bool:
-    """Return whether there is a compiler: False."""
-    return False
+    """Return whether functions are compiled: True."""
+    return True
 
 
 def graph_break(msg: str = "") -> None:
-    """Do nothing: there is no graph to break."""
+    """Do nothing: a function is recorded as a whole, or not."""
 
 
 def mark_dynamic(t: Any, index: Any, **kwargs: Any) -> None:

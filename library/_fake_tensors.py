@@ -1,4 +1,4 @@
-"""Queries about the tensors that torch's compiler traces with: there are none, as there is no compiler."""
+"""Queries about tensors that a compiler traces with: there are none, as programs are recorded with real tensors."""
 
 from __future__ import annotations
 

@@ -76,12 +76,14 @@ class Compiled:
         function: the function itself.
         entries: its programs, the last one first.
         refusals: why calls could not be recorded.
+        is_other: whether the last call was not to be recorded, for its tensors or modes.
     """
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool, limit: int | None) -> None:
         self.function = function
         self.entries: tuple[_Entry, ...] = ()
         self.refusals: list[Unsupported] = []
+        self.is_other = False
         self._fullgraph = fullgraph
         self._limit = _MOST_PROGRAMS if limit is None else limit
         self._attempts = 0
@@ -111,10 +113,8 @@ class Compiled:
             return True
         if not self._fullgraph and (self._attempts >= self._limit or len(self.refusals) >= _MOST_REFUSALS):
             return True
-        if signature(arguments.tensors) is None:
-            self._refuse(Unsupported("an argument is no plain tensor, or a mode sees all calls"))
-            return True
-        return False
+        self.is_other = signature(arguments.tensors) is None
+        return self.is_other
 
     def _refuse(self, reason: Unsupported) -> None:
         self.refusals.append(reason)
@@ -131,8 +131,7 @@ class Compiled:
         except Unsupported as reason:
             self._refuse(reason)
             return self.function(*args, **kwargs)
-        known = {id(each) for each in (*arguments.tensors, *state.tensors)}
-        recording = Recording(known, is_own_frame)
+        recording = Recording((*arguments.tensors, *state.tensors), is_own_frame)
         recording.raises = self._fullgraph
         before = excluded()
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)

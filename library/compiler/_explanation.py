@@ -25,6 +25,8 @@ def explanation(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
         line for place, entry in enumerate(reversed(known.entries), 1) for line in _of_program(place, entry.program)
     ]
     lines += [f"not recorded: {each}" for each in known.refusals]
+    if known.is_other:
+        lines.append("the last call ran the function: an argument is no plain tensor, or a mode sees all calls")
     return "\n".join(lines or ["no call was recorded"])
 
 

@@ -47,7 +47,7 @@ def with_gradients(
     if not differentiable:
         return None
     grads = [outputs[place].detach().clone() for place in differentiable]
-    recording = Recording({id(each) for each in (*leaves, *grads)}, is_own_frame, by_memory=True)
+    recording = Recording((*leaves, *grads), is_own_frame, by_memory=True)
     for each in (*leaves, *grads):
         recording.note(each)
     # With a graph of its own, the backward pass calls operators, and not kernels of formulas.

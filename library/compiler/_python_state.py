@@ -84,9 +84,9 @@ class PythonState:
                 self._read(*waiting.pop())
             self._read_modules()
         entries = tuple(self._entries)
-        text = " and ".join(self._conditions) or "True"
-        condition: Callable[[], bool] = eval(f"lambda: {text}", self._named)
-        self.holds: Callable[[], bool] = lambda: are_unchanged(entries) and condition()
+        self._named |= {"are_unchanged": are_unchanged, "entries": entries}
+        text = " and ".join(("are_unchanged(entries)", *self._conditions))
+        self.holds: Callable[[], bool] = eval(f"lambda: {text}", self._named)
 
     # ---- objects ----
 

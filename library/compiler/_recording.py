@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -69,8 +69,8 @@ class Call(NamedTuple):
 class Recording:
     """The calls that a thread makes, in order, until it ends."""
 
-    def __init__(self, known: Collection[int], is_own: Callable[[FrameType], bool], by_memory: bool = False) -> None:
-        """Begin with no calls. `known` are the ids of the tensors that the function is given, `is_own(frame)` is true
+    def __init__(self, given: Iterable[Any], is_own: Callable[[FrameType], bool], by_memory: bool = False) -> None:
+        """Begin with no calls. `given` are the tensors that the function is given, `is_own(frame)` is true
         of frames of the package."""
         self.calls: list[Call] = []
         self.constants: dict[int, tuple[Any, Any]] = {}
@@ -88,7 +88,8 @@ class Recording:
         """Other objects of tensors that are known, and these, where `by_memory` says so: what graphs save."""
         self._by_memory: dict[Any, Any] | None = {} if by_memory else None
         self._is_own = is_own
-        self._known = known
+        self._given = {id(each): each for each in given}
+        self._storages = {int(lib.storage_of(each._h)) for each in self._given.values()}
         self._facts: dict[int, Facts] = {}
 
     def refuse(self, reason: str, frame: FrameType | None = None) -> None:
@@ -101,7 +102,8 @@ class Recording:
     def keep(self, constant: Any) -> Any:
         """Return the copy of a tensor that no recorded call has made."""
         if id(constant) not in self.constants:
-            if constant.requires_grad or not (constant.numel() == 1 or id(constant) in self.made):
+            is_number = constant.numel() == 1 and int(lib.storage_of(constant._h)) not in self._storages
+            if constant.requires_grad or not (is_number or id(constant) in self.made):
                 self.refuse("a tensor has part that no operator has made")
             self.constants[id(constant)] = constant, with_keys(0, _BIT, constant.detach().clone)
         return self.constants[id(constant)][1]
@@ -122,6 +124,7 @@ class Recording:
     def note(self, tensor: Any) -> None:
         """Take a tensor for one that is known."""
         self.facts(tensor)
+        self._storages.add(int(lib.storage_of(tensor._h)))
         if self._by_memory is not None:
             self._by_memory.setdefault(_memory_of(tensor), tensor)
 
@@ -144,7 +147,7 @@ class Recording:
     def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         is_tracked = needs_grad(*args)
         for each in tensors_in((*args, out)):
-            if id(each) not in self._facts and id(each) not in self._known and not self._is_alias(each):
+            if id(each) not in self._facts and id(each) not in self._given and not self._is_alias(each):
                 self.keep(each)
             self.note(each)
         result = redispatch(op, args, out, mode, below=KEY)

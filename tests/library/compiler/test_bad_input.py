@@ -53,6 +53,8 @@ def test_control_flow_on_elements() -> None:
     _left_alone(function, "item() reads elements", X)
     _left_alone(function, "test_bad_input.py, line ", X - 1)
     _left_alone(lambda x: x * float(x[0, 0]), "reads elements", X)
+    _left_alone(lambda x: x.data * 2, "no operator has made", X)
+    _left_alone(lambda x: x.data * 2, "no operator has made", X[:1, :1])
     _left_alone(lambda x: x.tolist(), "tolist() reads elements", X)
     _left_alone(lambda x: memoryview(x)[0, 0], "memoryview", X)
     _left_alone(lambda x: array("f", x[0])[0], "array", X)
