@@ -118,6 +118,30 @@ def invert(op: Op, args: Sequence[Any], described: Any) -> Any:
     return _results(described, (found, codes), columns, matrix)
 
 
+def determinant(op: Op, args: Sequence[Any], described: Any) -> Any:
+    """The determinant, or its sign and its logarithm, and the factors: of their columns the diagonal alone is sent."""
+    (matrix,) = args
+    local, columns = split(matrix, -1, batches(matrix))
+    factors, pivots, _ = _factors(local.clone(), columns)
+    own = factors.diagonal(-columns.first, -2, -1)
+    diagonal = ops.cat(
+        [
+            columns.sent(part, own if columns.is_own(part) else None, own, (*own.shape[:-1], part.width))
+            for part in columns.parts
+        ],
+        -1,
+    )
+    signs = ops.sign_of_exchanges(pivots)
+    if op is ops.det_with_factors.op:
+        found = [diagonal.prod(-1) * signs]
+    else:
+        found = [diagonal.sgn().prod(-1) * signs, diagonal.abs().log().sum(-1)]
+    LU, of_pivots = _results(described[-2:], (factors, pivots), columns, matrix)
+    values = zip(described[:-2], found, strict=True)
+    return *[result(like, each, by(like, None, columns.batch), matrix) for like, each in values], LU, of_pivots
+
+
+answer(determinant, ops.det_with_factors, ops.slogdet_with_factors)
 answer(factorize, ops.lapack_getrf)
 answer(order_of_rows, ops.lapack_laswp)
 answer(solve_by_factors, ops.lapack_getrs)
