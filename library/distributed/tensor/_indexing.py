@@ -52,7 +52,7 @@ def select(op: Op, args: Sequence[Any], mode: int) -> Any:
     dim %= max(tensor.ndim, 1)
     others = _others(tensor, dim, index)
     if mode != NEW or others is None:
-        return NotImplemented
+        return _of_some_positions(op, args, mode)
     described, part = infer(op, args, None, NEW), part_of(tensor)
     local = part.local.new_zeros(extents(described.shape, part.mesh, others)[0])
     own, positions = _Range(tensor.shape, part, dim), _local_index(index, others)
@@ -62,6 +62,23 @@ def select(op: Op, args: Sequence[Any], mode: int) -> Any:
         local = found.masked_fill(_along(is_other, dim, tensor.ndim), 0)
     placements = tuple([SUM if each == Shard(dim) else each for each in part.placements])
     return made(Part(local, part.mesh, placements), described.shape, described.stride())
+
+
+def _of_some_positions(op: Op, args: Sequence[Any], mode: int) -> Any:
+    """Elements at the positions of a vector of which each process has some; of the tensor it has all along that
+    dimension."""
+    tensor, dim, index, *_ = args
+    if mode != NEW or op is not ops.index_select.op or not tensor.ndim:
+        return NotImplemented
+    own, given = part_of(tensor), part_of(index)
+    kept = {(Shard(each), REPLICATE): Shard(each) for each in range(tensor.ndim) if each != dim % tensor.ndim}
+    kept.update({(REPLICATE, Shard(0)): Shard(dim % tensor.ndim), (REPLICATE, REPLICATE): REPLICATE})
+    pairs = list(zip(own.placements, given.placements, strict=True))
+    if Shard(0) not in given.placements or any(pair not in kept for pair in pairs):
+        return NotImplemented
+    local = ops.index_select(own.local, dim, given.local)
+    described = infer(op, args, None, NEW)
+    return made(Part(local, own.mesh, tuple([kept[pair] for pair in pairs])), described.shape, described.stride())
 
 
 def add(op: Op, args: Sequence[Any], mode: int) -> Any:

@@ -75,6 +75,10 @@ def case_embeddings_by_rows(rank, size):
             assert grad.placements == (Shard(0),) * ndim
             torch.testing.assert_close(found.full_tensor(), want[0])
             torch.testing.assert_close(grad.full_tensor(), want[1])
+    with nothing_gathered():
+        found = functional.embedding(sharded(index.repeat(2, 1), size, Shard(0)), sharded(table, size, Replicate()))
+    assert found.placements == (Shard(0),)
+    torch.testing.assert_close(found.full_tensor(), functional.embedding(index.repeat(2, 1), table))
     outside = sharded(torch.tensor([9]), size, Replicate())
     with pytest.raises(IndexError, match="index out of range in self"):
         functional.embedding(outside, sharded(table, size, Shard(0)))
