@@ -71,8 +71,12 @@ def _of_some_positions(op: Op, args: Sequence[Any], mode: int) -> Any:
     if mode != NEW or op is not ops.index_select.op or not tensor.ndim:
         return NotImplemented
     own, given = part_of(tensor), part_of(index)
-    kept = {(Shard(each), REPLICATE): Shard(each) for each in range(tensor.ndim) if each != dim % tensor.ndim}
-    kept.update({(REPLICATE, Shard(0)): Shard(dim % tensor.ndim), (REPLICATE, REPLICATE): REPLICATE})
+    along = Shard(dim % tensor.ndim)
+    kept: dict[tuple[Placement, Placement], Placement] = {
+        (REPLICATE, REPLICATE): REPLICATE,
+        (REPLICATE, Shard(0)): along,
+        **{(Shard(each), REPLICATE): Shard(each) for each in range(tensor.ndim) if Shard(each) != along},
+    }
     pairs = list(zip(own.placements, given.placements, strict=True))
     if Shard(0) not in given.placements or any(pair not in kept for pair in pairs):
         return NotImplemented
