@@ -24,7 +24,7 @@ from ..nest import c
 from ..nest.of import identity
 from . import c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
 from .expressions import Variable, enum
-from .schedules import scheduled
+from .schedules import scan, scheduled
 from .text import render
 
 Context = dict[str, object]
@@ -35,7 +35,7 @@ File = Callable[[Operator, Any, str, Context], str]
 
 @dataclass(frozen=True)
 class AccumulatorKernel:
-    """Context of reduce.c.j2 and scan.c.j2 for one dtype."""
+    """A reduction or a scan, in one dtype."""
 
     suffix: str
     enum: str
@@ -142,6 +142,12 @@ def _printed(operator: Operator, *kernels: Iterable[Any]) -> dict[str, str]:
     return {each.name: c.text(scheduled(each), operator.file) for some in kernels for each in some}
 
 
+def _of_scan(operator: Operator, body: Accumulation) -> Context:
+    kernels = tuple(_accumulators(operator, body))
+    printed = {each.suffix: c.text(scan.functions(each), operator.file) for each in kernels}
+    return _with_kernels(kernels, printed=printed)
+
+
 def _conditions(operator: Operator) -> Context:
     return {"checks": requirements.checks(operator), "checked": requirements.used_parameters(operator)}
 
@@ -191,7 +197,7 @@ FILES: dict[Family, File] = {
     Family.ELEMENTWISE: of_template("elementwise.c.j2", _of_elements),
     Family.FACTORY: of_template("factory.c.j2", _of_factory),
     Family.REDUCE: of_template("reduce.c.j2", _of_accumulation),
-    Family.SCAN: of_template("scan.c.j2", _of_accumulation),
+    Family.SCAN: of_template("scan.c.j2", _of_scan),
     Family.ROWS: of_template("rows.c.j2", _of_rows),
     Family.LOOP: of_template("loop.c.j2", _of_loop),
     Family.FOLD: of_template("fold.c.j2", _of_fold),

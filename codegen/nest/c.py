@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Strip
+from .forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Pragma, Strip, Text
 
 _INDENT = "    "
 
 
-def text(functions: Iterable[Function], source: str) -> str:
+def text(functions: Iterable[Function | Text], source: str) -> str:
     """Return functions as C, each with an empty line behind it. `source` is the file of the declarations, for markers
     that become `#line` (emit/text.py)."""
     return "".join(f"{line}\n" for function in functions for line in _function(function, source))
 
 
-def _function(function: Function, source: str) -> Iterator[str]:
+def _function(function: Function | Text, source: str) -> Iterator[str]:
+    if isinstance(function, Text):
+        yield from (function.text, "")
+        return
     if function.comment:
         yield f"/* {function.comment} */"
     yield f"{function.head} {{"
@@ -44,8 +47,13 @@ def lines(forms: Iterable[Form], source: str, depth: int) -> Iterator[str]:
                 yield from _block(f"for ({start}; done < length; done += {size})", body, source, depth)
             case Block(head, body):
                 yield from _block(head, body, source, depth)
-            case Case(condition, body):
+            case Pragma(text):
+                yield f"#pragma {text}"
+            case Case(condition, body, ()):
                 yield from _loop(f"if ({condition})", body, source, depth)
+            case Case(condition, body, otherwise):
+                yield from (f"{indent}if ({condition}) {{", *lines(body, source, depth + 1))
+                yield from (f"{indent}}} else {{", *lines(otherwise, source, depth + 1), f"{indent}}}")
 
 
 def _loop(head: str, body: tuple[Form, ...], source: str, depth: int) -> Iterator[str]:

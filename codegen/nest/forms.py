@@ -60,10 +60,18 @@ class Strip:
 
 @dataclass(frozen=True)
 class Case:
-    """What is done where a condition holds."""
+    """What is done where a condition holds, and where it does not."""
 
     condition: str
     body: tuple[Form, ...]
+    otherwise: tuple[Form, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pragma:
+    """What the compiler is told about the next statement."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ class Block:
     body: tuple[Form, ...]
 
 
-Form = Line | Declared | Lanes | Axis | Strip | Case | Block
+Form = Line | Declared | Lanes | Axis | Strip | Case | Pragma | Block
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,13 @@ class Function:
     head: str
     body: tuple[Form, ...]
     comment: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Declarations between functions."""
+
+    text: str
 
 
 def part(size: str) -> str:

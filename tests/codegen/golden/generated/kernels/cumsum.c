@@ -15,7 +15,7 @@
 
 static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
 #line 69 "ops.yaml"
-return (int64_t)((uint64_t)v_acc + (uint64_t)v_self);
+    return (int64_t)((uint64_t)v_acc + (uint64_t)v_self);
 #line 20 "cumsum.c"
 }
 
@@ -48,7 +48,6 @@ static void line_i64(char *out, int64_t out_stride, const char *x, int64_t strid
     }
 }
 
-
 static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
     int64_t *to = (int64_t *)out;
     const int64_t *acc = (const int64_t *)prev, *from = (const int64_t *)x;
@@ -65,18 +64,18 @@ static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
 
 static inline double combine_f64(double v_acc, double v_self) {
 #line 69 "ops.yaml"
-return v_acc + v_self;
-#line 70 "cumsum.c"
+    return v_acc + v_self;
+#line 69 "cumsum.c"
 }
 
-/* Four at a time, in two steps; what comes before them joins last. Every level has vectors of two or four, and the order of
- * combinations is the same. Several fours at once hide the time of theirs. */
+/* Four at a time, in two steps; what comes before them joins last. Every level has vectors of two or four, and the
+ * order of combinations is the same. Several fours at once hide the time of theirs. */
 FOUR(four_f64, double);
 
 static inline four_f64 combine_fours_f64(four_f64 v_acc, four_f64 v_self) {
 #line 69 "ops.yaml"
-return v_acc + v_self;
-#line 80 "cumsum.c"
+    return v_acc + v_self;
+#line 79 "cumsum.c"
 }
 
 /* Each with those before it among the four: first with its neighbour, then both pairs. */
@@ -160,7 +159,6 @@ static void narrow_f64(char *out, int64_t out_stride, const char *x, int64_t str
         ow_put_row(out + done * out_stride, row, out_stride, count, sizeof(float));
     }
 }
-
 
 static void step_f64(char *out, const char *prev, const char *x, int64_t n) {
     double *to = (double *)out;
