@@ -10,7 +10,7 @@ import pytest
 from compiled_calls import facts
 from opweave import nn
 from opweave._base.pytree import flatten
-from test_programs import FUNCTIONS, X, Y, gelu
+from test_compiled_programs import FUNCTIONS, X, Y, gelu
 
 
 def _tracked(value: Any) -> Any:
