@@ -60,7 +60,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Case:
-    """What is done where a condition holds, and where it does not."""
+    """Two bodies, of which one is run where a condition holds, the other where it does not."""
 
     condition: str
     body: tuple[Form, ...]
@@ -69,7 +69,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Pragma:
-    """What the compiler is told about the next statement."""
+    """A hint to the compiler about the next statement."""
 
     text: str
 

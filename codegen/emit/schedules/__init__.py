@@ -1,4 +1,4 @@
-"""How kernels compute the loops of operators: in which functions, over which rows and strips."""
+"""Schedules of kernels: in which functions they compute the loops of operators, over which rows and strips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a kernel computes one result for each element.
+"""Schedule of a kernel of one result for each element.
 
 A loop of plain arithmetic has a form for each layout of its inputs, and one that gathers other rows. A loop with
 functions whose vector and scalar forms differ computes whole vectors always, the last of them padded. A loop that no

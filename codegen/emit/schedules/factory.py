@@ -1,4 +1,4 @@
-"""How a kernel computes the elements of a new tensor."""
+"""Schedule of a kernel of the elements of a new tensor."""
 
 from __future__ import annotations
 

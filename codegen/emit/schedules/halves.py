@@ -1,4 +1,4 @@
-"""How kernels compute rows of halves in vector registers: two registers of float32 numbers at a time."""
+"""Schedules of rows of halves in vector registers: two registers of float32 numbers at a time."""
 
 from __future__ import annotations
 

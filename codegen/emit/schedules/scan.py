@@ -1,4 +1,4 @@
-"""How a kernel computes running combinations of the elements of a line.
+"""Schedule of running combinations of the elements of a line.
 
 An element waits for the one before it. Combinations that give the same in any order are left to the compiler, which
 takes a few steps for the elements of a vector; sums and products, which round, are combined by fours at every level;

@@ -1,4 +1,4 @@
-"""How a kernel computes several results for each element, and loops for each element."""
+"""Schedules of several results for each element, and of loops for each element."""
 
 from __future__ import annotations
 
