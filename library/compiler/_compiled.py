@@ -128,8 +128,8 @@ class Compiled:
         objects = [each for each in arguments.others if not isinstance(each, CONSTANTS)]
         try:
             state = PythonState((self.function, *objects), ("the function", *("an argument" for _ in objects)))
-        except Unsupported as reason:
-            self._refuse(reason)
+        except Unsupported as reason:  # what the function does may be one graph for all that
+            self.refusals.append(reason)
             return self.function(*args, **kwargs)
         recording = Recording((*arguments.tensors, *state.tensors), is_own_frame)
         recording.raises = self._fullgraph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import threading
@@ -283,3 +284,16 @@ def test_explanation() -> None:
     assert "kernel of mul, add: reads 48 bytes, writes 48" in text
     assert "static" in text
     assert "item() reads elements" in opweave.compiler.explain(lambda x: x.item(), OFFSET[:1])
+
+
+def test_state_that_cannot_be_compared_breaks_no_graph() -> None:
+    @functools.lru_cache
+    def factor(n: int) -> float:
+        return n / 2
+
+    @opweave.compile(fullgraph=True)
+    def scaled(x: Any) -> Any:
+        return x * factor(x.ndim)
+
+    assert [scaled(opweave.ones(2)).tolist() for _ in range(3)] == [[0.5, 0.5]] * 3
+    assert "cannot be compared" in str(opweave.compiler.explain(scaled))
