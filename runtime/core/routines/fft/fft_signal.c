@@ -48,21 +48,17 @@ typedef struct {
     atomic_int failed;
 } matrix;
 
-static void transform_columns(void *context, int64_t begin, int64_t end) {
-    matrix *m = context;
+static void transform_groups(matrix *m, int are_rows, int64_t begin, int64_t end) {
     void *work = ow_fft_room(m->nbytes);
-    if (work) m->kernels->columns(m->plan, m->in, m->planes, begin, end, work);
-    else atomic_store(&m->failed, 1);
+    if (!work) atomic_store(&m->failed, 1);
+    else if (are_rows) m->kernels->rows(m->plan, m->planes, m->out, m->scale, begin, end, work);
+    else m->kernels->columns(m->plan, m->in, m->planes, begin, end, work);
     ow_fft_leave(work, m->nbytes);
 }
 
-static void transform_rows(void *context, int64_t begin, int64_t end) {
-    matrix *m = context;
-    void *work = ow_fft_room(m->nbytes);
-    if (work) m->kernels->rows(m->plan, m->planes, m->out, m->scale, begin, end, work);
-    else atomic_store(&m->failed, 1);
-    ow_fft_leave(work, m->nbytes);
-}
+static void transform_columns(void *context, int64_t begin, int64_t end) { transform_groups(context, 0, begin, end); }
+
+static void transform_rows(void *context, int64_t begin, int64_t end) { transform_groups(context, 1, begin, end); }
 
 static int64_t groups_of(int64_t n, int lanes) { return n < lanes ? 1 : n / lanes; }
 

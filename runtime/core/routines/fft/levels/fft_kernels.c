@@ -12,14 +12,13 @@
 
 #if defined __AVX512F__
 #define OW_VECTOR_BYTES 64
-#define LARGEST_POWER 8
 #elif defined __AVX2__
 #define OW_VECTOR_BYTES 32
-#define LARGEST_POWER 8
 #else
 #define OW_VECTOR_BYTES 16
-#define LARGEST_POWER 8
 #endif
+
+#define LARGEST_POWER 8 /* of two, that is a good radix: 16 is no quicker */
 
 #define JOIN_(name, suffix) name##_##suffix
 #define JOIN(name, suffix) JOIN_(name, suffix)
