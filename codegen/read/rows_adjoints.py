@@ -1,6 +1,7 @@
 """`derivatives: auto` of rows: the operator of their gradients, which is of rows too, and formulas that call it.
 
-One operator computes all gradients in one run. It has derivatives of its own, from an operator that has none.
+One operator computes all gradients in one run. It has derivatives of its own, from an operator whose derivatives are
+those of operators of tensors.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..model.operator import (
 from ..model.rows_adjoint import adjoint, saved_values
 from .adjoints import AUTO, NO_SECOND
 from .internal import internal, listed, returned, unused
+from .written_out import written_out
 
 _DEPTH = 2
 """The largest order of an operator's derivatives."""
@@ -53,10 +55,12 @@ def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics, dept
             problem = error.message if depth < _DEPTH else ""
     if made is None and depth == _DEPTH and problem:
         diagnostics.report(source.span, problem, "declare a formula, or 'none'")
-    elif made is None and 0 < depth < _DEPTH:
-        diagnostics.note(source.span, f"there are no second derivatives: {problem}", NO_SECOND)
-    joint = len(targets) > 1 and made is not None
-    text = formula if joint or made is None else f"{formula}[0]"
+    elif made is None and depth < _DEPTH:
+        formula = _by_operators(operator, body, targets)
+        if formula == "none" and depth:
+            diagnostics.note(source.span, f"there are no second derivatives: {problem}", NO_SECOND)
+    joint = len(targets) > 1 and formula != "none"
+    text = formula if joint or formula == "none" else f"{formula}[0]"
     formulas = {
         name: Derivative(text, source, place=targets.index(name) if joint else None) if name in targets else each
         for name, each in operator.derivatives.items()
@@ -115,6 +119,19 @@ def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator 
         ),
     )
     return made, _formula(operator, body, made, targets, grads, inputs, {saved[each]: kept[each] for each in saved})
+
+
+def _by_operators(operator: Operator, body: Rows, targets: list[str]) -> str:
+    """The formula of gradients of an operator of this module that no other one computes."""
+    numbers = [each.name for each in operator.params]
+    inputs = [each.name for each in operator.inputs]
+    function = written_out(body, [*inputs, *numbers])
+    if function is None:
+        return "none"
+    grads = (f"grad_{label}".rstrip("_") for label in operator.labels)
+    results = listed(f"({grad}, {extent.value!r})" for grad, (extent, _) in zip(grads, body.outputs, strict=True))
+    wanted = listed(str(inputs.index(each)) for each in targets)
+    return f"rows_by_operators({function}, dim, {listed(inputs)}, {listed(numbers)}, {results}, {wanted})"
 
 
 def _formula(

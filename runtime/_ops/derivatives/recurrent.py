@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._autograd.backward_api import grad as gradients
-from ..._autograd.grad_mode import enable_grad, is_grad_enabled
+from ..._autograd.grad_mode import is_grad_enabled
 from ..._dispatch.ops import ops
 from ..lstm_steps import step_places
 from ..recurrent import lstm_by_steps
+from .recorded import recorded_gradients
 
 __all__ = ["lstm_through_time"]
 
@@ -28,7 +28,7 @@ def lstm_through_time(
     if all(each is None for each in grads):
         return [None] * 5
     if is_grad_enabled():  # the gradients are to have gradients
-        return _recorded(grads, given, backwards)
+        return recorded_gradients(lambda *tensors: lstm_by_steps(*tensors, backwards), given, grads)
     _, h, c, weight, bias = given
     steps, batch, size = cells.shape
     by_found, by_h, by_c = (
@@ -60,16 +60,3 @@ def lstm_through_time(
     flat = by_gates.view(-1, 4 * size)
     by_weight = flat.t().matmul(before(h, found).view(-1, size))
     return by_gates, by_h, by_c, by_weight, None if bias is None else flat.sum(0)
-
-
-def _recorded(grads: Sequence[Any], given: Sequence[Any], backwards: bool) -> list[Any]:
-    with enable_grad():
-        gates, h, c, weight, bias = given
-        results = lstm_by_steps(gates, h, c, weight, bias, backwards)
-        known = [(result, grad) for result, grad in zip(results, grads, strict=True) if grad is not None]
-        wanted = [each for each in given if each is not None and each.requires_grad]
-        found = iter(
-            gradients([each[0] for each in known], wanted, [each[1] for each in known], create_graph=True,
-                      allow_unused=True)
-        )  # fmt: skip
-    return [next(found) if each is not None and each.requires_grad else None for each in given]
