@@ -20,8 +20,8 @@ _REDUCTIONS = {"sum": "sum", "max": "amax", "min": "amin"}
 
 
 def written_out(body: Rows, arguments: list[str]) -> str | None:
-    """Return a function of tensors and numbers that gives the results, each of a shape that it broadcasts to; None where
-    an expression has another function."""
+    """Return a function of tensors and numbers that gives the results, each of a shape that broadcasts to its own; None
+    where an expression has a function that tensors have no name for."""
     if not {name for each in body.expressions for name in _functions(each.tree)} <= _OPERATORS.keys() | _FUNCTIONS:
         return None
     steps = [f"{_local(let.name)} := {_value(let.expression.tree, let.combine)}" for let in body.lets]

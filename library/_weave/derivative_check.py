@@ -47,8 +47,8 @@ def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
         for name, derivative in operator.derivatives.items():
             if derivative.differs or derivative.text in ("none", "auto"):
                 continue
-            if operator.derived and derivative.text == "None":
-                continue  # of what is known to be a constant
+            if operator.derived and derivative.source.value.strip() == "auto":
+                continue  # it follows from the body, and takes tensors of rows and of places
             names, attributes = names_of(derivative.text)
             if (names | attributes) & own:
                 continue  # these do not exist yet

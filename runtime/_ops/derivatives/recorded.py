@@ -15,7 +15,7 @@ def recorded_gradients(function: Callable[..., Any], tensors: Sequence[Any], gra
     """Return the gradients by tensors of the results of `function(*tensors)`, which have the gradients `grads`; None of
     a tensor that needs none. They can be differentiated where gradients are recorded.
 
-    Each tensor takes part as a view of its own: one may be computed of another, which the graph around this one follows.
+    Each tensor takes part as a view of its own: one may be computed of another, which is the graph around this one.
     """
     is_differentiable = is_grad_enabled()
     with enable_grad():
