@@ -24,7 +24,7 @@ from ..nest import c
 from ..nest.of import identity
 from . import c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
 from .expressions import Variable, enum
-from .schedules import scan, scheduled
+from .schedules import row_kernels, scan, scheduled
 from .text import render
 
 Context = dict[str, object]
@@ -157,8 +157,10 @@ def _of_accumulation(operator: Operator, body: Accumulation) -> Context:
 
 
 def _of_rows(operator: Operator, body: Rows) -> Context:
+    kernels = tuple(rows.kernels(operator, body))
     return _with_kernels(
-        rows.kernels(operator, body),
+        kernels,
+        printed={each.suffix: c.text(row_kernels.functions(each), operator.file) for each in kernels},
         kinds=rows.kinds(body),
         per_row=rows.bits(operator, body.per_row),
         per_place=rows.bits(operator, body.per_place),

@@ -1,4 +1,4 @@
-"""C kernels of row operators, in each dtype of computation: context of rows.c.j2."""
+"""Kernels of row operators, in each dtype of computation: their passes over a row, and what follows from these."""
 
 from __future__ import annotations
 

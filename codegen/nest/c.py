@@ -42,9 +42,10 @@ def lines(forms: Iterable[Form], source: str, depth: int) -> Iterator[str]:
             case Axis(index, size, body, first, step, ctype):
                 head = f"for ({ctype} {index} = {first}; {index} < {size}; {step or f'{index}++'})"
                 yield from _loop(head, body, source, depth)
-            case Strip(size, body, first):
+            case Strip(size, body, first, length, whole):
                 start = f"int64_t done = {first}" if first else ""
-                yield from _block(f"for ({start}; done < length; done += {size})", body, source, depth)
+                lasts = f"done + {size} <= {length}" if whole else f"done < {length}"
+                yield from _block(f"for ({start}; {lasts}; done += {size})", body, source, depth)
             case Block(head, body):
                 yield from _block(head, body, source, depth)
             case Pragma(text):

@@ -48,14 +48,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class Strip:
-    """A loop over a row in parts of up to `size` elements, with `done` of them before the part.
+    """A loop over a row of `length` elements in parts of up to `size`, with `done` of them before the part.
 
-    `first` is where it begins; empty: with what `done` is already.
+    `first` is where it begins; empty: with what `done` is already. It may be for `whole` parts alone.
     """
 
     size: str
     body: tuple[Form, ...]
     first: str = "0"
+    length: str = "length"
+    whole: bool = False
 
 
 @dataclass(frozen=True)

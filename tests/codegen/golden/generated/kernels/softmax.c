@@ -3,42 +3,19 @@
 /* Unrolls the loops over lanes completely, so that they are registers. */
 #pragma GCC optimize("peel-loops")
 #include "kernel.h"
-#include "rows.h"
+#include "row_lanes.h"
 #include "vector_math.h"
 
-#define LANES 64 /* elements at a time, and independent accumulators */
-#define SHORT 16 /* tails are padded to a multiple */
-#define WIDTH OW_ROW_WIDTH
 _Static_assert(OW_ROW_PASSES == 16, "OW_ROW_PASSES and MAX_ROW_VALUES of codegen/model/operator.py");
-/* Keeps a loop scalar, as the same expression is for a single row: vector forms of functions differ in the last bit. */
-#define ONE_BY_ONE __asm__ volatile("")
-
-/* The accumulators that n elements touch, as a power of two. */
-static inline int64_t lanes_of(int64_t n) {
-    int64_t used = 1;
-    while (used < n && used < LANES) used *= 2;
-    return used;
-}
-
-/* Where the SHORT elements begin that are computed for those from `done` on: at the end of a row, at some that have been
- * computed already. A row of fewer begins at 0. */
-static inline int64_t start_of(int64_t n, int64_t done) {
-    return done + SHORT <= n ? done : n < SHORT ? 0 : n - SHORT;
-}
-
-/* The last elements of a row, fewer than SHORT: computed as many, which the last of them fills up. */
-static inline const void *padded(void *to, const void *x, int64_t n, int64_t size) {
-    for (int64_t j = 0; j < SHORT; j++) memcpy((char *)to + j * size, (const char *)x + (j < n ? j : n - 1) * size, (size_t)size);
-    return to;
-}
 
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 static inline float join_v_top_f32(float v_acc, float v_self) {
-return ow_maximumf(v_acc, v_self);
+    return ow_maximumf(v_acc, v_self);
 }
+
 static inline float join_v_total_f32(float v_acc, float v_self) {
-return v_acc + v_self;
+    return v_acc + v_self;
 }
 
 static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept, int64_t kept_step, int64_t n, const ow_row_state *row) {
@@ -55,8 +32,8 @@ static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 164 "ops.yaml"
                 const float each = v_self;
+#line 36 "softmax.c"
                 lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], each);
-#line 60 "softmax.c"
             }
         }
     }
@@ -66,8 +43,8 @@ static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept
         {
 #line 164 "ops.yaml"
             const float each = v_self;
+#line 47 "softmax.c"
             lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], each);
-#line 71 "softmax.c"
         }
     }
     const int64_t used = lanes_of(n);
@@ -88,10 +65,11 @@ static void merge_0_f32(char *acc, const char *other) {
 
 static void leaves_0_f32(char *to, char *const *x, const int64_t *step, char *kept, int64_t kept_step, int64_t n, const ow_row_state *row) {
     (void)x, (void)step, (void)kept, (void)kept_step, (void)row;
-const int64_t used = lanes_of(n);
+    const int64_t used = lanes_of(n);
     float lanes_v_top[LANES][WIDTH];
-    for (int64_t i = 0; i < used; i++)
+    for (int64_t i = 0; i < used; i++) {
         for (int64_t j = 0; j < WIDTH; j++) lanes_v_top[i][j] = -INFINITY;
+    }
     for (int64_t i = 0; i < n; i++) {
         const float *x_v_self = (const float *)(x[0] + i * step[0]);
 #pragma GCC ivdep
@@ -101,14 +79,16 @@ const int64_t used = lanes_of(n);
             {
 #line 164 "ops.yaml"
                 const float each = v_self;
+#line 83 "softmax.c"
                 lanes_v_top[i % LANES][j] = join_v_top_f32(lanes_v_top[i % LANES][j], each);
-#line 106 "softmax.c"
             }
         }
     }
-    for (int64_t half = used / 2; half > 0; half /= 2)
-        for (int64_t i = 0; i < half; i++)
+    for (int64_t half = used / 2; half > 0; half /= 2) {
+        for (int64_t i = 0; i < half; i++) {
             for (int64_t j = 0; j < WIDTH; j++) lanes_v_top[i][j] = join_v_top_f32(lanes_v_top[i][j], lanes_v_top[i + half][j]);
+        }
+    }
     memcpy((float *)to + 0 * WIDTH, lanes_v_top[0], sizeof lanes_v_top[0]);
 }
 
@@ -140,7 +120,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 144 "softmax.c"
+#line 124 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, LANES);
 #pragma GCC ivdep
@@ -151,8 +131,8 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const float each = staged;
+#line 135 "softmax.c"
                 lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], each); out[done + j] = each;
-#line 156 "softmax.c"
             }
         }
     }
@@ -166,7 +146,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 170 "softmax.c"
+#line 150 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
@@ -177,12 +157,15 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const float each = staged;
+#line 161 "softmax.c"
                 values_v_total[j] = each;
-#line 182 "softmax.c"
             }
         }
-        if (n < SHORT) memcpy(out, values_v_total, sizeof *out * (size_t)n);
-        else memcpy(out + start, values_v_total, sizeof values_v_total);
+        if (n < SHORT) {
+            memcpy(out, values_v_total, sizeof *out * (size_t)n);
+        } else {
+            memcpy(out + start, values_v_total, sizeof values_v_total);
+        }
         for (int64_t j = 0; j < rest; j++) lanes_v_total[first + j] = join_v_total_f32(lanes_v_total[first + j], values_v_total[done - start + j]);
     }
     const int64_t used = lanes_of(n);
@@ -204,10 +187,11 @@ static void merge_1_f32(char *acc, const char *other) {
 static void leaves_1_f32(char *to, char *const *x, const int64_t *step, char *kept, int64_t kept_step, int64_t n, const ow_row_state *row) {
     (void)x, (void)step, (void)kept, (void)kept_step, (void)row;
     const float *of_v_top = (const float *)row->lets + 0 * WIDTH;
-const int64_t used = lanes_of(n);
+    const int64_t used = lanes_of(n);
     float lanes_v_total[LANES][WIDTH];
-    for (int64_t i = 0; i < used; i++)
+    for (int64_t i = 0; i < used; i++) {
         for (int64_t j = 0; j < WIDTH; j++) lanes_v_total[i][j] = 0;
+    }
     for (int64_t i = 0; i < n; i++) {
         const float *x_v_self = (const float *)(x[0] + i * step[0]);
         float *out = (float *)(kept + i * kept_step);
@@ -220,7 +204,7 @@ const int64_t used = lanes_of(n);
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 224 "softmax.c"
+#line 208 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
@@ -233,14 +217,16 @@ const int64_t used = lanes_of(n);
             {
 #line 165 "ops.yaml"
                 const float each = staged;
+#line 221 "softmax.c"
                 lanes_v_total[i % LANES][j] = join_v_total_f32(lanes_v_total[i % LANES][j], each); out[j] = each;
-#line 238 "softmax.c"
             }
         }
     }
-    for (int64_t half = used / 2; half > 0; half /= 2)
-        for (int64_t i = 0; i < half; i++)
+    for (int64_t half = used / 2; half > 0; half /= 2) {
+        for (int64_t i = 0; i < half; i++) {
             for (int64_t j = 0; j < WIDTH; j++) lanes_v_total[i][j] = join_v_total_f32(lanes_v_total[i][j], lanes_v_total[i + half][j]);
+        }
+    }
     memcpy((float *)to + 0 * WIDTH, lanes_v_total[0], sizeof lanes_v_total[0]);
 }
 
@@ -264,8 +250,8 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
             {
 #line 166 "ops.yaml"
                 const float each = v__kept / v_total;
+#line 254 "softmax.c"
                 out_0[done + j] = each;
-#line 269 "softmax.c"
             }
         }
     }
@@ -276,8 +262,8 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
         {
 #line 166 "ops.yaml"
             const float each = v__kept / v_total;
+#line 266 "softmax.c"
             out_0[done] = each;
-#line 281 "softmax.c"
         }
     }
 }
@@ -297,8 +283,8 @@ static void maps_f32(char *const *out, const int64_t *out_step, char *const *x, 
             {
 #line 166 "ops.yaml"
                 const float each = v__kept / v_total;
+#line 287 "softmax.c"
                 out_0[j] = each;
-#line 302 "softmax.c"
             }
         }
     }
@@ -307,10 +293,11 @@ static void maps_f32(char *const *out, const int64_t *out_step, char *const *x, 
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
 
 static inline double join_v_top_f64(double v_acc, double v_self) {
-return ow_maximum(v_acc, v_self);
+    return ow_maximum(v_acc, v_self);
 }
+
 static inline double join_v_total_f64(double v_acc, double v_self) {
-return v_acc + v_self;
+    return v_acc + v_self;
 }
 
 static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept, int64_t kept_step, int64_t n, const ow_row_state *row) {
@@ -327,8 +314,8 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 164 "ops.yaml"
                 const double each = v_self;
+#line 318 "softmax.c"
                 lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
-#line 332 "softmax.c"
             }
         }
     }
@@ -338,8 +325,8 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
         {
 #line 164 "ops.yaml"
             const double each = v_self;
+#line 329 "softmax.c"
             lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
-#line 343 "softmax.c"
         }
     }
     const int64_t used = lanes_of(n);
@@ -360,10 +347,11 @@ static void merge_0_f64(char *acc, const char *other) {
 
 static void leaves_0_f64(char *to, char *const *x, const int64_t *step, char *kept, int64_t kept_step, int64_t n, const ow_row_state *row) {
     (void)x, (void)step, (void)kept, (void)kept_step, (void)row;
-const int64_t used = lanes_of(n);
+    const int64_t used = lanes_of(n);
     double lanes_v_top[LANES][WIDTH];
-    for (int64_t i = 0; i < used; i++)
+    for (int64_t i = 0; i < used; i++) {
         for (int64_t j = 0; j < WIDTH; j++) lanes_v_top[i][j] = -INFINITY;
+    }
     for (int64_t i = 0; i < n; i++) {
         const double *x_v_self = (const double *)(x[0] + i * step[0]);
 #pragma GCC ivdep
@@ -373,14 +361,16 @@ const int64_t used = lanes_of(n);
             {
 #line 164 "ops.yaml"
                 const double each = v_self;
+#line 365 "softmax.c"
                 lanes_v_top[i % LANES][j] = join_v_top_f64(lanes_v_top[i % LANES][j], each);
-#line 378 "softmax.c"
             }
         }
     }
-    for (int64_t half = used / 2; half > 0; half /= 2)
-        for (int64_t i = 0; i < half; i++)
+    for (int64_t half = used / 2; half > 0; half /= 2) {
+        for (int64_t i = 0; i < half; i++) {
             for (int64_t j = 0; j < WIDTH; j++) lanes_v_top[i][j] = join_v_top_f64(lanes_v_top[i][j], lanes_v_top[i + half][j]);
+        }
+    }
     memcpy((double *)to + 0 * WIDTH, lanes_v_top[0], sizeof lanes_v_top[0]);
 }
 
@@ -412,7 +402,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 416 "softmax.c"
+#line 406 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, LANES);
 #pragma GCC ivdep
@@ -423,8 +413,8 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const double each = staged;
+#line 417 "softmax.c"
                 lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], each); out[done + j] = each;
-#line 428 "softmax.c"
             }
         }
     }
@@ -438,7 +428,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 442 "softmax.c"
+#line 432 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
@@ -449,12 +439,15 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const double each = staged;
+#line 443 "softmax.c"
                 values_v_total[j] = each;
-#line 454 "softmax.c"
             }
         }
-        if (n < SHORT) memcpy(out, values_v_total, sizeof *out * (size_t)n);
-        else memcpy(out + start, values_v_total, sizeof values_v_total);
+        if (n < SHORT) {
+            memcpy(out, values_v_total, sizeof *out * (size_t)n);
+        } else {
+            memcpy(out + start, values_v_total, sizeof values_v_total);
+        }
         for (int64_t j = 0; j < rest; j++) lanes_v_total[first + j] = join_v_total_f64(lanes_v_total[first + j], values_v_total[done - start + j]);
     }
     const int64_t used = lanes_of(n);
@@ -476,10 +469,11 @@ static void merge_1_f64(char *acc, const char *other) {
 static void leaves_1_f64(char *to, char *const *x, const int64_t *step, char *kept, int64_t kept_step, int64_t n, const ow_row_state *row) {
     (void)x, (void)step, (void)kept, (void)kept_step, (void)row;
     const double *of_v_top = (const double *)row->lets + 0 * WIDTH;
-const int64_t used = lanes_of(n);
+    const int64_t used = lanes_of(n);
     double lanes_v_total[LANES][WIDTH];
-    for (int64_t i = 0; i < used; i++)
+    for (int64_t i = 0; i < used; i++) {
         for (int64_t j = 0; j < WIDTH; j++) lanes_v_total[i][j] = 0;
+    }
     for (int64_t i = 0; i < n; i++) {
         const double *x_v_self = (const double *)(x[0] + i * step[0]);
         double *out = (double *)(kept + i * kept_step);
@@ -492,7 +486,7 @@ const int64_t used = lanes_of(n);
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 496 "softmax.c"
+#line 490 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
@@ -505,14 +499,16 @@ const int64_t used = lanes_of(n);
             {
 #line 165 "ops.yaml"
                 const double each = staged;
+#line 503 "softmax.c"
                 lanes_v_total[i % LANES][j] = join_v_total_f64(lanes_v_total[i % LANES][j], each); out[j] = each;
-#line 510 "softmax.c"
             }
         }
     }
-    for (int64_t half = used / 2; half > 0; half /= 2)
-        for (int64_t i = 0; i < half; i++)
+    for (int64_t half = used / 2; half > 0; half /= 2) {
+        for (int64_t i = 0; i < half; i++) {
             for (int64_t j = 0; j < WIDTH; j++) lanes_v_total[i][j] = join_v_total_f64(lanes_v_total[i][j], lanes_v_total[i + half][j]);
+        }
+    }
     memcpy((double *)to + 0 * WIDTH, lanes_v_total[0], sizeof lanes_v_total[0]);
 }
 
@@ -536,8 +532,8 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
             {
 #line 166 "ops.yaml"
                 const double each = v__kept / v_total;
+#line 536 "softmax.c"
                 out_0[done + j] = each;
-#line 541 "softmax.c"
             }
         }
     }
@@ -548,8 +544,8 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
         {
 #line 166 "ops.yaml"
             const double each = v__kept / v_total;
+#line 548 "softmax.c"
             out_0[done] = each;
-#line 553 "softmax.c"
         }
     }
 }
@@ -569,8 +565,8 @@ static void maps_f64(char *const *out, const int64_t *out_step, char *const *x, 
             {
 #line 166 "ops.yaml"
                 const double each = v__kept / v_total;
+#line 569 "softmax.c"
                 out_0[j] = each;
-#line 574 "softmax.c"
             }
         }
     }

@@ -1,0 +1,113 @@
+"""The functions of a kernel that compute WIDTH rows side by side, each in a lane of its own.
+
+A row has the accumulators that it has alone, so that its results have the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ....nest.forms import Axis, Block, Declared, Form, Function, Line
+from ..rows import written
+from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, joined, merging, numbers, of_row, of_rows, operands
+
+if TYPE_CHECKING:
+    from ...rows import Pass, Phase, RowsKernel, Value
+
+_ROWS = Place("x", "j", "WIDTH", side_by_side=True)
+
+
+def values(kernel: RowsKernel, phase: Phase) -> Function:
+    """Return the function of the values that follow from others."""
+    forms: list[Form] = [*begin(kernel), *_variables(kernel, phase.given)]
+    for let in phase.lets:
+        forms.append(Line(f"{kernel.ctype} *of_{let.name} = out + {let.slot} * WIDTH;"))
+        forms.append(_each_row(kernel, let, f"of_{let.name}[j]"))
+    return Function(f"static void values_of_rows_{phase.index}_{kernel.suffix}({VALUES})", tuple(forms))
+
+
+def finish(kernel: RowsKernel) -> Function:
+    """Return the function of the results of the rows."""
+    results = (_each_row(kernel, result, f"out[{index} * WIDTH + j]") for index, result in enumerate(kernel.results))
+    forms = (*begin(kernel), *_variables(kernel, kernel.finish_reads), *results)
+    return Function(f"static void finishes_{kernel.suffix}({VALUES})", forms)
+
+
+def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
+    """Return the function of the reductions of a pass."""
+    kept = " out[j] = each;" if run.keeps else ""
+    row = (
+        *_rows(kernel, run),
+        *([Line(f"{kernel.ctype} *out = ({kernel.ctype} *)(kept + i * kept_step);")] if run.keeps else []),
+        *each(kernel, run, _ROWS, lambda _, let: joined(kernel, let, f"lanes_{let.name}[i % LANES][j]", "each") + kept),
+    )
+    forms = (
+        Line("(void)x, (void)step, (void)kept, (void)kept_step, (void)row;"),
+        *_variables(kernel, run.direct),
+        Line("const int64_t used = lanes_of(n);"),
+        *_accumulators(kernel, run),
+        Axis("i", "n", row),
+        *_reduced(kernel, run),
+    )
+    return Function(f"static void leaves_{index}_{kernel.suffix}({LEAF})", forms)
+
+
+def merge(kernel: RowsKernel, index: int, run: Pass) -> Function:
+    """Return the function that combines the reductions of parts of the rows."""
+    joins = (
+        Axis("j", f"{end} * WIDTH", (Line(joined(kernel, let, "to[j]", "from[j]")),), first=f"{end - 1} * WIDTH")
+        for end, let in enumerate(run.lets, 1)
+    )
+    return Function(f"static void merges_{index}_{kernel.suffix}({MERGE})", (*merging(kernel), *joins))
+
+
+def mapped(kernel: RowsKernel, run: Pass) -> Function:
+    """Return the function of the results that have elements."""
+    results = (
+        Line(f"{kernel.ctype} *out_{index} = ({kernel.ctype} *)(out[{index}] + i * out_step[{index}]);")
+        for index in range(len(run.lets))
+    )
+    elements = each(kernel, run, _ROWS, lambda index, _: f"out_{index}[j] = each;")
+    forms = (
+        Line("(void)x, (void)step, (void)out_step, (void)row;"),
+        *_variables(kernel, run.direct),
+        Axis("i", "n", (*results, *_rows(kernel, run), *elements)),
+    )
+    return Function(f"static void maps_{kernel.suffix}({MAP})", forms)
+
+
+def _variables(kernel: RowsKernel, names: frozenset[str]) -> Iterator[Form]:
+    yield from numbers(kernel, names)
+    for name, ctype, _, address in of_row(kernel, names):
+        yield Line(f"const {ctype} *of_{name} = {address};")
+
+
+def _rows(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
+    """Yield pointers to the elements at a place, which those of the other rows follow."""
+    for operand in operands(kernel, run.direct):
+        index = operand.index
+        place = "out[0] + i * out_step[0]" if index is None else f"x[{index}] + i * step[{index}]"
+        yield Line(f"const {operand.ctype} *x_{operand.name} = (const {operand.ctype} *)({place});")
+
+
+def _each_row(kernel: RowsKernel, value: Value, target: str) -> Axis:
+    computed = written(value.each.statements, f"{target} = {value.each.value};")
+    return Axis("j", "WIDTH", (Line("ONE_BY_ONE;"), *of_rows(kernel, value.direct), Declared(value.line, computed)))
+
+
+def _accumulators(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
+    for let in run.lets:
+        start = Axis("j", "WIDTH", (Line(f"lanes_{let.name}[i][j] = {let.identity};"),))
+        yield Line(f"{kernel.ctype} lanes_{let.name}[LANES][WIDTH];")
+        yield Axis("i", "used", (start,))
+
+
+def _reduced(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
+    """Yield the combination of accumulators, in halves."""
+    for index, let in enumerate(run.lets):
+        lanes = f"lanes_{let.name}"
+        join = Line(joined(kernel, let, f"{lanes}[i][j]", f"{lanes}[i + half][j]"))
+        halves = Axis("i", "half", (Axis("j", "WIDTH", (join,)),))
+        yield Block("for (int64_t half = used / 2; half > 0; half /= 2)", (halves,))
+        yield Line(f"memcpy(({kernel.ctype} *)to + {index} * WIDTH, {lanes}[0], sizeof {lanes}[0]);")
