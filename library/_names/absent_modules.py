@@ -15,7 +15,7 @@ __all__ = ["ABSENT", "refused_name"]
 
 _ONE_PROCESS = "it is not there yet. Use the collectives of opweave.distributed"
 _NOT_COMPILED = "Python functions and modules run as they are. Leave compilation out"
-_NOT_EXPORTED = "programs are not exported. Save the state_dict() of the module, and make the module by its class"
+_EXPORTED = "programs are made otherwise than torch does. Use opweave.export.export"
 _NOT_ONNX = (
     "models are not written as ONNX. Save the state_dict() of the module, and export it where torch is installed"
 )
@@ -34,8 +34,8 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "_dynamo.exc": (_NOT_COMPILED, "TensorifyScalarRestartAnalysis TorchDynamoException Unsupported"),
     "_dynamo._trace_wrapped_higher_order_op": (_NOT_COMPILED, "TransformGetItemToIndex"),
     "_custom_ops": (_DATA_DEPENDENT, "get_ctx"),
-    "_export": (_NOT_EXPORTED, ""),
-    "_export.error": (_NOT_EXPORTED, "InternalError"),
+    "_export": (_EXPORTED, ""),
+    "_export.error": (_EXPORTED, "InternalError"),
     "_functorch": (_NO_SAMPLES, ""),
     "_higher_order_ops.utils": (_NOT_COMPILED, "autograd_not_implemented register_fake reenter_make_fx"),
     "_inductor": (_NOT_COMPILED, "aoti_compile_and_package aoti_load_package compile list_mode_options list_options"),
@@ -83,16 +83,6 @@ ABSENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "distributed.rpc.api": (_NO_RPC, "_all_gather @_require_initialized"),
-    "export": (
-        _NOT_EXPORTED,
-        (
-            "Constraint CustomDecompTable Dim ExportBackwardSignature ExportGraphSignature ExportedProgram "
-            "FlatArgsAdapter ModuleCallEntry ModuleCallSignature ShapesCollection UnflattenedModule "
-            "default_decompositions "
-            "dims draft_export export load register_dataclass save unflatten"
-        ),
-    ),
-    "export.graph_signature": (_NOT_EXPORTED, "InputKind InputSpec OutputKind OutputSpec"),
     "fx.experimental": (_NOT_COMPILED, ""),
     "jit.frontend": (_NOT_COMPILED, "NotSupportedError UnsupportedNodeError"),
     "monitor": (

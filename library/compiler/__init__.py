@@ -266,12 +266,12 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def is_compiling() -> bool:
-    """Return whether a function is being recorded to be compiled."""
+    """Return whether a function is being recorded to be compiled, or a module to be exported."""
     return is_dynamo_compiling()
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether a function is being recorded to be compiled."""
+    """Return whether a function is being recorded to be compiled, or a module to be exported."""
     if f"{__name__}._recording" not in sys.modules:
         return False
     from ._recording import active
@@ -280,5 +280,10 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """Return whether a function is being exported: False."""
-    return False
+    """Return whether a module is being exported."""
+    if f"{__name__}._recording" not in sys.modules:
+        return False
+    from ._recording import active
+
+    recording = active()
+    return recording is not None and recording.is_export

@@ -69,6 +69,9 @@ class Call(NamedTuple):
 class Recording:
     """The calls that a thread makes, in order, until it ends."""
 
+    is_export = False
+    """True if they become a program that is run without the function."""
+
     def __init__(self, given: Iterable[Any], is_own: Callable[[FrameType], bool], by_memory: bool = False) -> None:
         """Begin with no calls. `given` are the tensors that the function is given, `is_own(frame)` is true
         of frames of the package."""
@@ -91,6 +94,10 @@ class Recording:
         self._given = {id(each): each for each in given}
         self._storages = {int(lib.storage_of(each._h)) for each in self._given.values()}
         self._facts: dict[int, Facts] = {}
+
+    def decomposes(self, op: Op, out: Any, mode: int) -> bool:
+        """Return whether what is recorded are the calls that a call makes, and not itself."""
+        return op.decomposes and mode == NEW and out is None
 
     def refuse(self, reason: str, frame: FrameType | None = None) -> None:
         """Note why no program can be made of what is recorded."""
@@ -195,8 +202,7 @@ def record(recording: Recording, watch: Any, function: Callable[..., Any], *args
 
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     recording = _state.recording
-    is_decomposed = op.decomposes and mode == NEW and out is None
-    if recording is None or is_decomposed:
+    if recording is None or recording.decomposes(op, out, mode):
         return redispatch(op, args, out, mode, below=KEY)
     return recording.call(op, args, out, mode)
 

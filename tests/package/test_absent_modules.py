@@ -47,7 +47,7 @@ def test_their_decorators_decorate() -> None:
 
 
 def test_their_classes_can_be_derived_from() -> None:
-    derived = type("Own", (opweave.export.ExportedProgram,), {})
+    derived = type("Own", (opweave.package.PackageExporter,), {})
     assert not isinstance(opweave.ones(2), derived)
 
 
