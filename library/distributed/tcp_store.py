@@ -146,7 +146,9 @@ class TCPStore(Store):
         while True:
             try:
                 connection = socket.create_connection((self.host, self.port), self._timeout.total_seconds() or None)
-                break
+                if connection.getsockname() != connection.getpeername():
+                    break
+                connection.close()  # the system chose this very port for the caller, and connected it to itself
             except OSError as error:
                 if time.monotonic() > end:
                     raise DistNetworkError(

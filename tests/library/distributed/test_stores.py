@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from datetime import timedelta
 
@@ -70,3 +71,17 @@ def test_a_server_has_clients():
     server.close()
     with pytest.raises(dist.DistNetworkError, match="has ended"):
         client.get("a")
+
+
+def test_a_client_is_not_connected_to_itself(monkeypatch):
+    # While nobody listens on a port, the system may choose it for the caller, which is then its own peer.
+    port = free_port()
+    own = socket.socket()
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.bind(("127.0.0.1", port))
+    own.connect(("127.0.0.1", port))
+    connect, answers = socket.create_connection, [own]
+    monkeypatch.setattr(socket, "create_connection", lambda *args: answers.pop() if answers else connect(*args))
+    with pytest.raises(dist.DistNetworkError, match="Connection refused"):
+        dist.TCPStore("127.0.0.1", port, timeout=timedelta(seconds=0.05))
+    assert own.fileno() == -1
