@@ -12,15 +12,18 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import traceback
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
+_reserved: list[socket.socket] = []
 needs_mpi = pytest.mark.skipif(
     importlib.util.find_spec("mpi4py") is None or shutil.which("mpiexec") is None,
     reason="needs the extra `distributed`: mpi4py and mpich",
@@ -52,6 +55,13 @@ def run_cases(module: str, size: int, folder: Path) -> list[dict[str, str]]:
     reports = [json.loads(file.read_text()) for file in files]
     assert not ended.returncode or any(any(report.values()) for report in reports), ended.stdout + ended.stderr
     return reports
+
+
+def each_case(**sizes: Sequence[int]) -> pytest.MarkDecorator:
+    """Parametrize a test of `reports` and `name` with the cases of modules, each in all these numbers of processes."""
+    runs = [(module, size) for module, counts in sizes.items() for size in counts]
+    each = [pytest.param(run, name, id=f"{run[0]}-{run[1]}-{name}") for run in runs for name in names(run[0])]
+    return pytest.mark.parametrize(("reports", "name"), each, indirect=["reports"])
 
 
 def check(reports: list[dict[str, str]], name: str) -> None:
@@ -86,11 +96,15 @@ def finish(processes: list[subprocess.Popen[str]], seconds: float = 60) -> list[
 
 
 def free_port() -> int:
-    """A port that no process listens on."""
-    import socket
+    """A port that no process listens on, and that the system gives to no other one before this process ends.
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+    It is bound here without listening: whoever asks for it by its number may still have it.
+    """
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    _reserved.append(reserved)
+    return int(reserved.getsockname()[1])
 
 
 def main(folder: str, module: str) -> None:

@@ -7,16 +7,11 @@ import signal
 
 import pytest
 
-from .ranks import check, finish, free_port, names, needs_mpi, run_cases, start
-
-
-@pytest.fixture(scope="module", params=[3, 4])
-def reports(request, tmp_path_factory):
-    return run_cases("checkpoints", request.param, tmp_path_factory.mktemp("ranks"))
+from .ranks import check, each_case, finish, free_port, needs_mpi, start
 
 
 @needs_mpi
-@pytest.mark.parametrize("name", names("checkpoints"))
+@each_case(checkpoints=(3, 4))
 def test_on_all_ranks(reports, name):
     check(reports, name)
 

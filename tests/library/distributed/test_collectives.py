@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .ranks import check, names, needs_mpi, run_cases
+from .ranks import check, each_case, needs_mpi
 
 pytestmark = needs_mpi
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def reports(request, tmp_path_factory):
-    return run_cases("collectives", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.fixture(scope="module")
-def gradients(tmp_path_factory):
-    return run_cases("gradients", 2, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("collectives"))
+@each_case(collectives=(2, 3), gradients=(2,))
 def test_on_all_ranks(reports, name):
     check(reports, name)
-
-
-@pytest.mark.parametrize("name", names("gradients"))
-def test_gradients(gradients, name):
-    check(gradients, name)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .ranks import check, names, needs_mpi, run_cases
+from .ranks import check, each_case, needs_mpi
 
 pytestmark = needs_mpi
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def reports(request, tmp_path_factory):
-    return run_cases("data_parallel", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("data_parallel"))
+@each_case(data_parallel=(2, 3))
 def test_on_all_ranks(reports, name):
     check(reports, name)

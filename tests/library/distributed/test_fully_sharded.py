@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .ranks import check, names, needs_mpi, run_cases
+from .ranks import check, each_case, needs_mpi
 
 pytestmark = needs_mpi
 
 
-@pytest.fixture(scope="module", params=[2, 4])
-def training(request, tmp_path_factory):
-    return run_cases("fully_sharded", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("fully_sharded"))
-def test_training(training, name):
-    check(training, name)
-
-
-@pytest.fixture(scope="module", params=[2, 4])
-def use(request, tmp_path_factory):
-    return run_cases("sharded_modules", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("sharded_modules"))
-def test_use(use, name):
-    check(use, name)
-
-
-@pytest.fixture(scope="module", params=[2, 4])
-def wrapper(request, tmp_path_factory):
-    return run_cases("fsdp_wrapper", request.param, tmp_path_factory.mktemp("ranks"))
-
-
-@pytest.mark.parametrize("name", names("fsdp_wrapper"))
-def test_wrapper(wrapper, name):
-    check(wrapper, name)
+@each_case(fully_sharded=(2, 4), sharded_modules=(2, 4), fsdp_wrapper=(2, 4))
+def test_on_all_ranks(reports, name):
+    check(reports, name)

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import pytest
-
-from .ranks import check, names, needs_mpi, run_cases
+from .ranks import check, each_case, needs_mpi
 
 pytestmark = needs_mpi
 
 
-FILES = ("sharded_tensors", "sharded_samples", "linear_algebra", "sharded_dimensions")
-
-
-@cache
-def reports(file, size, folder):
-    return run_cases(file, size, folder)
-
-
-@pytest.mark.parametrize(
-    ("file", "size", "name"), [(file, size, name) for file in FILES for size in (2, 4) for name in names(file)]
-)
-def test_on_all_ranks(file, size, name, tmp_path_factory):
-    """The first test of a file runs all of its cases."""
-    folder = tmp_path_factory.getbasetemp() / f"{file}-{size}"
-    folder.mkdir(exist_ok=True)
-    check(reports(file, size, folder), name)
+@each_case(sharded_tensors=(2, 4), sharded_samples=(2, 4), linear_algebra=(2, 4), sharded_dimensions=(2, 4))
+def test_on_all_ranks(reports, name):
+    check(reports, name)
