@@ -22,16 +22,19 @@ from ..model.operator import End, Operator
 from ..model.recurrence import order
 from ..model.stretches import Stretches, stretches
 from ..model.unrolled import by_position
+from ..nest import c
+from ..nest.forms import Function, Text
 from ..nest.of import identity
 from . import compute_geometry, contraction_sizes
 from .expressions import enum
 from .indexed.kernel import Loops
 from .indexed.lines import line_variable
 from .indexed.nodes import Kernel, Shared, Tensor, Threshold
+from .schedules import compute
 
 
 def context(operator: Operator, body: Compute) -> dict[str, object]:
-    """Return what compute.c.j2 needs besides the kernels."""
+    """Return the functions of an operator as C, and what the core is told of it."""
     own = [own_computed_dtype(operator, body, index) for index in range(len(body.results))]
     computed = [[each or dtype for dtype in operator.compute_dtypes] for each in own]
     made = contraction(body)
@@ -45,10 +48,21 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
         groups += [
             _group(operator, each, continuous, [continuous], field) for field, each in parts.items() if each is not None
         ]
+    common = groups[0].shared
+    functions: list[Function | Text] = [compute_geometry.function(operator, body, common)]
+    for group in groups:
+        for kernel in group.kernels:
+            functions += compute.functions(kernel, group.shared)
+    table = None
+    if made is not None and continuous:
+        table = contraction_sizes.table(operator, body, made)
+        functions.append(contraction_sizes.function(operator, body, made, common))
     return {
         "groups": groups,
-        "g": compute_geometry.function(operator, body),
-        "m": None if made is None or not continuous else contraction_sizes.sizes(operator, body, made),
+        "printed": c.text(functions, operator.file),
+        "inputs": [each for each in common.tensors if each.result is None],
+        "variables": len(body.variables) + len(body.small),
+        "m": table,
         "splits": all(each.splits for each in groups[0].kernels) and groups[0].shared.inner is not None,
         "margins": [_margin(operator, name, rule) for name, rule in margins(body).items()],
         "over_batch": body.over_batch,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from ..expr import Apply, Expr, Literal, Name
 from ..expr.affine import ONE, Affine, Index
@@ -17,99 +17,60 @@ from ..model.compute import Compute, Size
 from ..model.margins import margins
 from ..model.operator import Operator, Requirement
 from ..model.recurrence import order
+from ..nest.forms import Case, Declared, Form, Function, Line
 from ..schema import ListType
 from ..schema.types import without_optional
 from .requirements import error_kind, format_arguments
+from .schedules.rows import call, unused
+
+if TYPE_CHECKING:
+    from .indexed.nodes import Shared, Tensor
+
+_PARAMETERS = (
+    "ow_view *view, const ow_ints *shapes, const int64_t *ints, ow_ints *lists, ow_compute_context *c, "
+    "int64_t (*margins)[OW_MAX_VARIABLES][2], double *work"
+)
+_FAILED = Line("if (view->error) return 0;")
+_DIVIDED = "an index is divided by %lld, which is not positive"
+_DEPENDS = "an element depends on one that is %lld steps away, but must on an earlier one"
 
 
-@dataclass(frozen=True)
-class Extent:
-    """The bound of an index, beyond which its computation might overflow, and the size that it must not reach if it is
-    checked before."""
-
-    magnitude: str
-    greatest: str | None
-    least: str | None
-    size: str
-    what: str
-    given: str
-    """The condition that an optional tensor is given."""
-
-
-@dataclass(frozen=True)
-class Exact:
-    """The size that a dimension has, counted from the last."""
-
-    tensor: str
-    dim: int
-    size: int
-    given: str
-    """The condition that an optional tensor is given."""
-
-
-@dataclass(frozen=True)
-class Margin:
-    """The distance by which indices of a dimension run beyond its ends."""
-
-    tensor: int
-    dim: int
-    size: str
-    bounds: tuple[tuple[str, str], ...]
-    """The least and the greatest of each index that may be outside."""
-
-
-@dataclass(frozen=True)
-class GeometryFunction:
-    """Context of compute.c.j2: the function of the call's integers."""
-
-    name: str
-    line: int
-    arguments: tuple[str, ...]
-    early: tuple[str, ...]
-    lets: tuple[str, ...]
-    late: tuple[str, ...]
-    uniforms: tuple[tuple[str, str], ...]
-    exact: tuple[Exact, ...]
-    ranges: tuple[tuple[str, str], ...]
-    divisors: tuple[str, ...]
-    """Integers by which indices are divided, which must be positive."""
-    steps: tuple[str, ...]
-    """Integers that say how far an element is from another one that it depends on, which must be positive."""
-    extents: tuple[Extent, ...]
-    margins: tuple[Margin, ...]
-    work: tuple[str, ...]
-
-
-def function(operator: Operator, body: Compute) -> GeometryFunction:
+def function(operator: Operator, body: Compute, shared: Shared) -> Function:
     """Return the C function that computes the sizes of results and the bounds of indices."""
-    found = order(body)
-    return GeometryFunction(
-        name=f"{operator.name}_geometry",
-        line=body.results[0].line,
-        arguments=tuple(_arguments(operator)),
-        early=tuple(map(_check, body.require)),
-        lets=tuple(
-            f"const {TARGET.variable_type(tree.dtype)} {variable(name)} = {_text(tree)};" for name, tree in body.let
-        ),
-        late=tuple(map(_check, body.late)),
-        uniforms=tuple((name, _text(tree)) for name, tree in body.uniforms.items()),
-        exact=tuple(
-            Exact(tensor, dim, size, _given(body, tensor)) for (tensor, dim), size in sorted(body.exact.items())
-        ),
-        ranges=(
-            *((variable(name), _size(operator, size)) for name, size in body.variables),
-            *((f"small{dim}", str(size)) for dim, size in enumerate(body.small)),
-        ),
-        divisors=tuple(dict.fromkeys(map(integer, _divisors(body)))),
-        steps=() if found is None else tuple(map(integer, found.steps)),
-        extents=tuple(_extents(body)),
-        margins=tuple(_margins(operator, body)),
-        work=tuple(_work(body)),
-    )
+    line, found = body.results[0].line, order(body)
+    tensors = [each for each in shared.tensors if each.result is None]
+    lets = [f"const {TARGET.variable_type(tree.dtype)} {variable(name)} = {_text(tree)};" for name, tree in body.let]
+    late = [*lets, _FAILED.text, *map(_check, body.late)]
+    forms: list[Form] = [
+        Line("const int64_t v__batch = c->positions;"),
+        Line("(void)shapes, (void)ints, (void)lists, (void)v__batch;"),
+    ]
+    for each in tensors:
+        forms += unused("const ow_list", f"shape_{each.name}", f"&shapes[{each.index}]")
+    forms += _arguments(operator)
+    if body.require:
+        forms.append(Declared(line, " ".join(map(_check, body.require))))
+    forms += (_has_rank(each) for each in tensors if each.indices)
+    forms += (_is_exact(operator, body, *each) for each in sorted(body.exact.items()))
+    forms.append(Declared(line, " ".join(late)))
+    for index, (name, tree) in enumerate(body.uniforms.items()):
+        forms += (*unused("const int64_t", name, f"c->uniform[{index}] = {_text(tree)}"), Line("view->used = 0;"))
+    forms += (*_ranges(operator, body), _FAILED)
+    forms += _positive(operator, _divisors(body), _DIVIDED)
+    forms += _positive(operator, () if found is None else found.steps, _DEPENDS)
+    forms += _extents(operator, body)
+    forms += (Line("(void)margins;"), *_margins(operator, body))
+    forms += (Line(f"*work = {' + '.join(('1', *_work(body)))};"), Line("return 1;"))
+    return Function(f"static int {operator.name}_geometry({_PARAMETERS})", tuple(forms))
 
 
-def _arguments(operator: Operator) -> list[str]:
-    statements: list[str] = []
+def _refused(operator: Operator, condition: str, kind: str, message: str, *values: str) -> Case:
+    """Return the end of a call for which a condition holds."""
+    failed = call("ow_view_fail", "view", kind, f'"{operator.name}(): {message}"', *values)
+    return Case(condition, (Line(f"return {failed};"),))
+
+
+def _arguments(operator: Operator) -> Iterator[Form]:
     ints = lists = 0
     for argument in operator.schema.arguments:
         if argument.is_tensor or argument in operator.params:
@@ -119,16 +80,48 @@ def _arguments(operator: Operator) -> list[str]:
             kind = without_optional(argument.type)
             size = kind.size if isinstance(kind, ListType) else None
             if size is not None:
-                statements.append(
-                    f'if (!ow_view_fill_list(view, "{argument.name}", &lists[{lists}], {size})) return 0;'
-                )
-            statements.append(f"const ow_list {name} = &lists[{lists}];")
+                filled = call("ow_view_fill_list", "view", f'"{argument.name}"', f"&lists[{lists}]", str(size))
+                yield Line(f"if (!{filled}) return 0;")
+            yield from unused("const ow_list", name, f"&lists[{lists}]")
             lists += 1
         else:
-            statements.append(f"const int64_t {name} = ints[{ints}];")
+            yield from unused("const int64_t", name, f"ints[{ints}]")
             ints += 1
-        statements.append(f"(void){name};")
-    return statements
+
+
+def _has_rank(tensor: Tensor) -> Case:
+    """Return the test that a tensor has the dimensions that indices are written for."""
+    given = f"shapes[{tensor.index}].n && " if tensor.optional else ""
+    more = int(tensor.batched or tensor.flat)
+    rank = f'"{tensor.name}", shape_{tensor.name}, {tensor.indices - tensor.flat}, {more}'
+    return Case(f"{given}!ow_view_last(view, {rank})", (Line("return 0;"),))
+
+
+def _is_exact(operator: Operator, body: Compute, place: tuple[str, int], size: int) -> Case:
+    """Return the test of a size that a dimension has, counted from the last."""
+    tensor, dim = place
+    condition = f"{_given(body, tensor)}ow_ints_at(view, shape_{tensor}, {dim}) != {size}"
+    shape = f"ow_ints_text(&(ow_list_text_buffer){{ {{0}} }}, shape_{tensor})"
+    message = f"{tensor} must have size {size} in dimension {dim}, but has shape %s"
+    return _refused(operator, condition, "OW_RUNTIME_ERROR", message, shape)
+
+
+def _ranges(operator: Operator, body: Compute) -> Iterator[Form]:
+    """Yield the positions of each variable of the results."""
+    small = ((f"small{dim}", str(size)) for dim, size in enumerate(body.small))
+    ranges = [*((variable(name), _size(operator, size)) for name, size in body.variables), *small]
+    for index, (variable_, size) in enumerate(ranges):
+        name = f"range_{variable_}"
+        message = f"the size of dimension {index - len(ranges)} of the result would be %lld"
+        yield Line(f"const int64_t {name} = c->range[{index}] = {size};")
+        yield _FAILED
+        yield _refused(operator, f"{name} < 0", "OW_RUNTIME_ERROR", message, f"(long long){name}")
+
+
+def _positive(operator: Operator, trees: Iterable[Expr], message: str) -> Iterator[Form]:
+    """Yield the tests of integers that must be positive."""
+    for each in dict.fromkeys(map(integer, trees)):
+        yield _refused(operator, f"{each} <= 0", "OW_RUNTIME_ERROR", message, f"(long long){each}")
 
 
 def _text(tree: Geometry) -> str:
@@ -204,25 +197,30 @@ def _divisors(body: Compute) -> Iterator[Expr]:
                 yield tree.args[1]
 
 
-def _extents(body: Compute) -> list[Extent]:
-    found: dict[tuple[str, str], Extent] = {}
+def _extents(operator: Operator, body: Compute) -> Iterator[Form]:
+    """Yield the tests of indices: that their computation does not overflow, and, where that is known before, that they
+    are inside."""
+    found: dict[tuple[str, str], tuple[Form, ...]] = {}
     for read, dim in body.checked():
-        index = body.index(read.indices[dim])
-        if index.affine is None:
-            continue
-        checks = body.is_checked_before(read, dim)
-        what = f"index {index.plain or dim}"
-        key = (read.tensor, f"{read.indices[dim]}|{dim}")
-        bounds = _bounds(body, index) if checks else None
-        found[key] = Extent(
-            " + ".join([f"fabs((double){integer(index.affine.rest)})", *_magnitudes(body, index.affine)]),
-            None if bounds is None else bounds[1],
-            None if bounds is None else bounds[0],
-            _size_text(body, read, dim),
-            f"{what} of '{read.tensor}'",
-            _given(body, read.tensor),
-        )
-    return list(found.values())
+        if body.index(read.indices[dim]).affine is not None:
+            found[read.tensor, f"{read.indices[dim]}|{dim}"] = tuple(_extent(operator, body, read, dim))
+    return (form for forms in found.values() for form in forms)
+
+
+def _extent(operator: Operator, body: Compute, read: Read, dim: int) -> Iterator[Form]:
+    index = body.index(read.indices[dim])
+    assert index.affine is not None
+    what = f"index {index.plain or dim} of '{read.tensor}'"
+    magnitude = " + ".join([f"fabs((double){integer(index.affine.rest)})", *_magnitudes(body, index.affine)])
+    yield _refused(operator, f"{magnitude} > 0x1p60", "OW_RUNTIME_ERROR", f"{what} is more than 64 bits hold")
+    if body.is_checked_before(read, dim):
+        (least, greatest), size = _bounds(body, index), _size_text(body, read, dim)
+        names = [*(variable(name) for name, _ in body.variables), *(f"small{each}" for each in range(len(body.small)))]
+        given = _given(body, read.tensor) + "".join(f"range_{name} && " for name in names)
+        values = (f"(long long)({least})", f"(long long)({greatest})", f"(long long){size}")
+        message = f"{what} runs from %lld to %lld, but the size of the dimension is %lld"
+        outside = f"{given}({least} < 0 || {greatest} >= {size})"
+        yield _refused(operator, outside, "OW_INDEX_ERROR", message, *values)
 
 
 def _size_text(body: Compute, read: Read, dim: int) -> str:
@@ -265,16 +263,19 @@ def _bounds(body: Compute, index: Index) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _margins(operator: Operator, body: Compute) -> Iterator[Margin]:
+def _margins(operator: Operator, body: Compute) -> Iterator[Form]:
+    """Yield the distances by which indices run beyond the ends of tensors that may have margins."""
     rules = margins(body)
     for place, argument in enumerate(operator.inputs):
         if argument.name in rules:
             for dim in range(body.tensors[argument.name]):
                 reads = [each for each in body.reads.values() if each.tensor == argument.name]
                 unsure = [each.indices[dim] for each in reads if not body.is_sure(each, dim)]
-                bounds = tuple(dict.fromkeys(_bounds(body, body.index(each)) for each in unsure))
+                margin = f"margins[{place}][{dim}]"
                 size = f"ow_ints_at(view, shape_{argument.name}, {dim - body.tensors[argument.name]})"
-                yield Margin(place, dim, size, bounds)
+                yield Line(f"{margin}[0] = {margin}[1] = 0;")
+                for least, greatest in dict.fromkeys(_bounds(body, body.index(each)) for each in unsure):
+                    yield Line(f"{call('ow_widen', margin, least, greatest, size)};")
 
 
 def _given(body: Compute, tensor: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..expr import Expr, Literal
 from ..expr.affine import ONE, ZERO
@@ -11,12 +12,17 @@ from ..expr.atoms import Read
 from ..model.compute import Compute
 from ..model.contraction import Contraction
 from ..model.operator import Operator
+from ..nest.forms import Function, Line
 from .compute_geometry import integer
+from .schedules.compute.parts import integers
+
+if TYPE_CHECKING:
+    from .indexed.nodes import Shared
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Context of compute.c.j2: the fields of ow_contraction_sizes as C."""
+class Table:
+    """The facts of a contraction that are the same in all calls."""
 
     name: str
     a: int
@@ -24,22 +30,6 @@ class Sizes:
     transposed: bool
     rows_last: bool
     after: bool
-    groups: str
-    whole: str | None
-    """The condition that tensors are matrices as they lie in memory, where that depends on sizes."""
-    steps: str
-    rows: str
-    inner: str
-    columns: str
-    a_group: str
-    a_step: str
-    b_group: str
-    b_step: str
-    dense: str
-    ranges: tuple[tuple[str, ...], ...]
-    """The positions of the variables of what packs columns, and of what packs rows."""
-    product: tuple[str, ...]
-    """The sizes of the product as a tensor, where the result is gathered from it."""
     lines: tuple[int, int]
     """The number of variables of the kernels that pack, for columns and for rows."""
     column: tuple[int, int]
@@ -48,43 +38,65 @@ class Sizes:
     """Whether the last of them leads from an element to its neighbours in memory."""
 
 
-def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
-    """Return the sizes of the matrix products of a contraction."""
+def table(operator: Operator, body: Compute, made: Contraction) -> Table:
+    """Return what the core is told of a contraction."""
     inputs = [each.name for each in operator.inputs]
     writer = _Writer(body, made)
-    packed = (
-        (*made.batch, *made.steps, *made.inner, *made.columns),
-        (*made.batch, *made.steps, *made.columns, *made.inner),
-    )
-    ranges = tuple(tuple(map(writer.range, each)) for each in packed) if made.packed is not None else ()
-    rank = body.tensors[made.b]
-    first = 0 if made.rows_last else rank - made.b_rank
-    places = [f"size_{made.b}_{dim}" for dim in range(first, first + made.b_rank)] if made.gather is not None else []
-    rows = [*map(writer.range, made.rows)]
-    return Sizes(
+    packed = _packed(made)
+    return Table(
         name=f"{operator.name}_contraction",
         a=inputs.index(made.a),
         b=inputs.index(made.b),
         transposed=made.transposed,
         rows_last=made.rows_last,
         after=made.gather is not None,
-        groups=writer.product(made.batch),
-        whole=" && ".join(writer.whole()) or None,
-        steps=writer.product(made.steps),
-        rows=writer.product(made.rows),
-        inner=writer.product(made.inner),
-        columns=" * ".join(places) or writer.product(made.columns),
-        a_group=writer.stride(made.a, made.batch),
-        a_step=writer.stride(made.a, made.steps),
-        b_group=writer.stride(made.b, made.batch),
-        b_step=writer.stride(made.b, made.steps),
-        dense=writer.dense(),
-        ranges=ranges,
-        product=(*places, *rows) if made.rows_last else (*rows, *places),
         lines=(len(packed[0]), len(packed[1])),
         column=(len(packed[0]) - len(made.columns), len(made.batch) + len(made.steps)),
         neighbours=(writer.is_near(packed[0][-1:]), writer.is_near(packed[1][-1:])),
     )
+
+
+def function(operator: Operator, body: Compute, made: Contraction, shared: Shared) -> Function:
+    """Return the function of the sizes of matrices."""
+    forms = (*integers(shared), *_fields(body, made))
+    head = f"static void {operator.name}_contraction(const ow_compute_context *c, ow_contraction_sizes *s)"
+    return Function(head, forms, "The sizes of the matrices whose product the result is.")
+
+
+def _packed(made: Contraction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the variables of what packs columns, and of what packs rows."""
+    around = (*made.batch, *made.steps)
+    return (*around, *made.inner, *made.columns), (*around, *made.columns, *made.inner)
+
+
+def _fields(body: Compute, made: Contraction) -> Iterator[Line]:
+    writer = _Writer(body, made)
+    rank = body.tensors[made.b]
+    first = 0 if made.rows_last else rank - made.b_rank
+    places = [f"size_{made.b}_{dim}" for dim in range(first, first + made.b_rank)] if made.gather is not None else []
+    rows = [*map(writer.range, made.rows)]
+    whole, steps = " && ".join(writer.whole()), writer.product(made.steps)
+    if whole:
+        yield Line(f"const int whole = {whole}; /* other sums are computed by loops */")
+    fields = {
+        "groups": writer.product(made.batch),
+        "steps": f"whole ? {steps} : 0" if whole else steps,
+        "rows": writer.product(made.rows),
+        "inner": writer.product(made.inner),
+        "columns": " * ".join(places) or writer.product(made.columns),
+        "a_group": writer.stride(made.a, made.batch),
+        "a_step": writer.stride(made.a, made.steps),
+        "b_group": writer.stride(made.b, made.batch),
+        "b_step": writer.stride(made.b, made.steps),
+        "dense": writer.dense(),
+    }
+    if made.packed is not None:
+        for kernel, variables in enumerate(_packed(made)):
+            fields |= {f"range[{kernel}][{place}]": writer.range(name) for place, name in enumerate(variables)}
+    # The sizes of the product as a tensor, where the result is gathered from it.
+    product = (*places, *rows) if made.rows_last else (*rows, *places)
+    fields |= {f"product[{place}]": size for place, size in enumerate(product)}
+    yield from (Line(f"s->{name} = {value};") for name, value in fields.items())
 
 
 class _Writer:

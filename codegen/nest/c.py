@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Pragma, Strip, Text
+from .forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Pragma, Sourced, Strip, Text
 
 _INDENT = "    "
 
@@ -39,15 +39,16 @@ def lines(forms: Iterable[Form], source: str, depth: int) -> Iterator[str]:
                 yield from [f"#pragma GCC unroll {unrolled}"] * (unrolled > 1)
                 yield "#pragma GCC ivdep"
                 yield from _loop(f"for ({ctype} {index} = 0; {index} < {size}; {index}++)", body, source, depth)
-            case Axis(index, size, body, first, step, ctype):
-                head = f"for ({ctype} {index} = {first}; {index} < {size}; {step or f'{index}++'})"
-                yield from _loop(head, body, source, depth)
+            case Axis():
+                yield from _loop(f"for ({_positions(form)})", form.body, source, depth)
             case Strip(size, body, first, length, whole):
                 start = f"int64_t done = {first}" if first else ""
                 lasts = f"done + {size} <= {length}" if whole else f"done < {length}"
                 yield from _block(f"for ({start}; {lasts}; done += {size})", body, source, depth)
             case Block(head, body):
                 yield from _block(head, body, source, depth)
+            case Sourced(line, body):
+                yield from (f"@line {line} {source}@", *lines(body, source, depth), "@here@")
             case Pragma(text):
                 yield f"#pragma {text}"
             case Case(condition, body, ()):
@@ -55,6 +56,15 @@ def lines(forms: Iterable[Form], source: str, depth: int) -> Iterator[str]:
             case Case(condition, body, otherwise):
                 yield from (f"{indent}if ({condition}) {{", *lines(body, source, depth + 1))
                 yield from (f"{indent}}} else {{", *lines(otherwise, source, depth + 1), f"{indent}}}")
+
+
+def _positions(axis: Axis) -> str:
+    name, first, size = axis.index, axis.first, axis.size
+    if axis.descending:
+        return f"{axis.ctype} {name} = {size} - 1; {name} >= {first}; {axis.step or f'{name}--'}"
+    if axis.once:
+        first, size = f"{first}, stop_{name} = {size}", f"stop_{name}"
+    return f"{axis.ctype} {name} = {first}; {name} < {size}; {axis.step or f'{name}++'}"
 
 
 def _loop(head: str, body: tuple[Form, ...], source: str, depth: int) -> Iterator[str]:

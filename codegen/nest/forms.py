@@ -36,7 +36,10 @@ class Lanes:
 
 @dataclass(frozen=True)
 class Axis:
-    """A loop over positions, one after the other, from `first` to `size`, or as long as `size` says."""
+    """A loop over positions, one after the other, from `first` to `size`, or as long as `size` says.
+
+    It may be `descending`, or find `size` only `once`, before it begins.
+    """
 
     index: str
     size: str
@@ -44,6 +47,8 @@ class Axis:
     first: str = "0"
     step: str = ""
     ctype: str = "int64_t"
+    descending: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,15 @@ class Block:
     body: tuple[Form, ...]
 
 
-Form = Line | Declared | Lanes | Axis | Strip | Case | Pragma | Block
+@dataclass(frozen=True)
+class Sourced:
+    """Statements that come from a line of the declarations, as a whole."""
+
+    line: int
+    body: tuple[Form, ...]
+
+
+Form = Line | Declared | Lanes | Axis | Strip | Case | Pragma | Block | Sourced
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The nodes that compute.c.j2 prints: loops, statements and lanes, and the facts of kernels."""
+"""Nodes of loops, statements and lanes, and the facts of kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Loop:
     stop: str
     body: tuple[Node, ...]
     before: tuple[str, ...] = ()
-    kind: str = "loop"
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,6 @@ class Strips:
     first: str
     stop: str
     body: tuple[Node, ...]
-    kind: str = "strips"
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,6 @@ class Statement:
     """A statement of C."""
 
     text: str
-    kind: str = "statement"
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,6 @@ class Lanes:
     clips: tuple[str, ...] = ()
     checked_before: tuple[str, ...] | None = None
     checked: tuple[str, ...] = ()
-    kind: str = "lanes"
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,6 @@ class Copy:
     value: str
     outside: str
     times: str
-    kind: str = "copy"
 
 
 Node = Loop | Strips | Statement | Lanes | Copy
@@ -125,7 +120,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Context of compute.c.j2 for one dtype."""
+    """A kernel in one dtype."""
 
     name: str
     enums: tuple[str, ...]

@@ -23,6 +23,11 @@ def written(statements: Iterable[str], value: str) -> str:
     return " ".join((*statements, value))
 
 
+def unused(ctype: str, name: str, value: str) -> tuple[Form, Form]:
+    """Return the declaration of a variable that may not be used."""
+    return Line(f"{ctype} {name} = {value};"), Line(f"(void){name};")
+
+
 def locals_of(params: Iterable[Variable], fails: bool) -> Iterator[Form]:
     """Yield the parameters of a loop's function as variables, and where errors are noted."""
     for each in params:

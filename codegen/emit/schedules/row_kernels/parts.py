@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....nest.forms import Block, Declared, Form, Lanes, Line
 from ...blocks import Computed
-from ..rows import call, written
+from ..rows import call, unused, written
 
 if TYPE_CHECKING:
     from ...blocks import Stages
@@ -76,7 +76,7 @@ def of_row(kernel: RowsKernel, names: Collection[str]) -> Iterator[tuple[str, st
 def of_rows(kernel: RowsKernel, names: Collection[str]) -> Iterator[Form]:
     """Yield the same as variables of row `j`."""
     for name, ctype, _, _ in of_row(kernel, names):
-        yield from _read(ctype, name, f"of_{name}[j]")
+        yield from unused(f"const {ctype}", name, f"of_{name}[j]")
 
 
 def joined(kernel: RowsKernel, value: Value, to: str, other: str) -> str:
@@ -120,12 +120,7 @@ def _elements(kernel: RowsKernel, names: Collection[str], place: Place) -> Itera
     if place.side_by_side:
         yield from of_rows(kernel, names)
     for each in operands(kernel, names):
-        yield from _read(each.ctype, each.name, f"{place.rows}_{each.name}[{place.at}]")
-
-
-def _read(ctype: str, name: str, value: str) -> Iterator[Form]:
-    yield Line(f"const {ctype} {name} = {value};")
-    yield Line(f"(void){name};")
+        yield from unused(f"const {each.ctype}", each.name, f"{place.rows}_{each.name}[{place.at}]")
 
 
 def _staged(stages: Stages, names: Collection[str]) -> Iterator[Form]:

@@ -13,13 +13,10 @@ static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const 
     if (!ow_view_fill_list(view, "kernel_size", &lists[0], 2)) return 0;
     const ow_list v_kernel_size = &lists[0];
     (void)v_kernel_size;
-#line 200 "ops.yaml"
-    
-#line 19 "mean_of_windows.c"
     if (!ow_view_last(view, "self", shape_self, 2, 1)) return 0;
-#line 200 "ops.yaml"
-    const int64_t v_area = ow_int_mul(view, ow_ints_at(view, v_kernel_size, 0), ow_ints_at(view, v_kernel_size, 1)); if (view->error) return 0; 
-#line 23 "mean_of_windows.c"
+#line 203 "ops.yaml"
+    const int64_t v_area = ow_int_mul(view, ow_ints_at(view, v_kernel_size, 0), ow_ints_at(view, v_kernel_size, 1)); if (view->error) return 0;
+#line 20 "mean_of_windows.c"
     const int64_t _u0 = c->uniform[0] = ow_ints_at(view, v_kernel_size, 0);
     (void)_u0;
     view->used = 0;
@@ -74,10 +71,10 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     (void)_u3;
     const int64_t _u4 = c->uniform[4];
     (void)_u4;
-    const int64_t stride_self_0 = size_self_1;
-    (void)stride_self_0;
     const int64_t stride_self_1 = 1;
     (void)stride_self_1;
+    const int64_t stride_self_0 = size_self_1;
+    (void)stride_self_0;
     const float *const in_self = (const float *)c->in[0] + batch * c->batch[0];
     (void)in_self;
     const int64_t start = position;
@@ -85,7 +82,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     int status = 0, failed = 0, *err = &failed;
     (void)rows, (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
     float *const first_to0 = (float *)c->out[0] + at * c->range[1] + start;
-#line 200 "ops.yaml"
+#line 203 "ops.yaml"
     float _1[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _1[row][lane] = 0.0f;
     for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
         for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
@@ -118,19 +115,21 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _1[row][lane] / (float)_u4;
         }
     }
-#line 122 "mean_of_windows.c"
+#line 119 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
-/* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
- * compiling. At the end some positions are computed twice. */
+/* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they
+ * are known when compiling. At the end some positions are computed twice. */
 OW_INLINE int mean_of_windows_f32_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase, const int64_t rows) {
     int status = OW_OK;
     for (int64_t position = begin; position < end; position += lanes) {
         const int64_t first = position + lanes <= end ? position : end - lanes;
-        if (rows == 1 && (first < from || first + lanes > to)) status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 0, step, phase, rows);
-        else
+        if (rows == 1 && (first < from || first + lanes > to)) {
+            status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 0, step, phase, rows);
+        } else {
             status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 1, step, phase, rows);
+        }
     }
     (void)from, (void)to;
     return status;
@@ -168,7 +167,6 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
     int64_t v_y = c->origin[0] + rest % c->range[0];
     rest /= c->range[0];
     int64_t batch = rest;
-
     for (int64_t at = begin; at < end; at++) {
         const int64_t first_v_i = 0, last_v_i = _u0 - 1;
         (void)first_v_i, (void)last_v_i;
@@ -198,6 +196,7 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
 static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64_t end) {
     return mean_of_windows_f32_lines(c, begin, end, 1);
 }
+
 #undef LANES
 #undef ROWS
 
@@ -222,10 +221,10 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     (void)_u3;
     const int64_t _u4 = c->uniform[4];
     (void)_u4;
-    const int64_t stride_self_0 = size_self_1;
-    (void)stride_self_0;
     const int64_t stride_self_1 = 1;
     (void)stride_self_1;
+    const int64_t stride_self_0 = size_self_1;
+    (void)stride_self_0;
     const double *const in_self = (const double *)c->in[0] + batch * c->batch[0];
     (void)in_self;
     const int64_t start = position;
@@ -233,7 +232,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     int status = 0, failed = 0, *err = &failed;
     (void)rows, (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
     double *const first_to0 = (double *)c->out[0] + at * c->range[1] + start;
-#line 200 "ops.yaml"
+#line 203 "ops.yaml"
     double _1[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _1[row][lane] = 0.0;
     for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
         for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
@@ -266,19 +265,21 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _1[row][lane] / (double)_u4;
         }
     }
-#line 270 "mean_of_windows.c"
+#line 269 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
-/* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
- * compiling. At the end some positions are computed twice. */
+/* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they
+ * are known when compiling. At the end some positions are computed twice. */
 OW_INLINE int mean_of_windows_f64_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase, const int64_t rows) {
     int status = OW_OK;
     for (int64_t position = begin; position < end; position += lanes) {
         const int64_t first = position + lanes <= end ? position : end - lanes;
-        if (rows == 1 && (first < from || first + lanes > to)) status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 0, step, phase, rows);
-        else
+        if (rows == 1 && (first < from || first + lanes > to)) {
+            status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 0, step, phase, rows);
+        } else {
             status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 1, step, phase, rows);
+        }
     }
     (void)from, (void)to;
     return status;
@@ -316,7 +317,6 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
     int64_t v_y = c->origin[0] + rest % c->range[0];
     rest /= c->range[0];
     int64_t batch = rest;
-
     for (int64_t at = begin; at < end; at++) {
         const int64_t first_v_i = 0, last_v_i = _u0 - 1;
         (void)first_v_i, (void)last_v_i;
@@ -346,6 +346,7 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
 static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64_t end) {
     return mean_of_windows_f64_lines(c, begin, end, 1);
 }
+
 #undef LANES
 #undef ROWS
 

@@ -1,0 +1,151 @@
+"""The functions of a kernel that run through its lines, and through the stretches of lines that are computed alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ....nest.forms import Axis, Block, Case, Form, Function, Line
+from .parts import LINES, any_lanes, combined, first_variables, integers, next_variables, on_line
+
+if TYPE_CHECKING:
+    from ...indexed.nodes import Cut, Kernel, Shared
+
+_STEPS = (1, 2)
+"""The steps in memory that have loops of their own."""
+
+
+def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
+    """Yield the function of all lines, with copies for small steps, and the one that the core calls."""
+    lines = f"{kernel.name}_lines"
+    yield Function(f"OW_INLINE int {lines}({LINES}, const int64_t step)", tuple(_lines(kernel, shared)))
+    forms: list[Form] = []
+    step = "1"
+    if kernel.step and shared.inner:
+        step = "step"
+        forms += (*integers(shared), Line(f"const int64_t step = {kernel.step};"))
+        for each in _STEPS:
+            own = f"{kernel.name}_step_{each}"
+            body = (Line(f"return {lines}(c, begin, end, {each});"),)
+            yield Function(f"static __attribute__((noinline)) int {own}({LINES})", body)
+            forms.append(Line(f"if (step == {each}) return {own}(c, begin, end);"))
+    forms.append(Line(f"return {lines}(c, begin, end, {step});"))
+    yield Function(f"static int {kernel.name}({LINES})", tuple(forms))
+
+
+def _lines(kernel: Kernel, shared: Shared) -> Iterator[Form]:
+    yield from integers(shared)
+    yield Line("int status = OW_OK, failed = 0, *err = &failed;")
+    yield Line("(void)err, (void)step;")
+    yield from first_variables(shared)
+    bounds = map(Line, kernel.bounds if kernel.cuts and not kernel.copies else ())
+    line = _phases(kernel, shared) if shared.inner else _single(kernel, shared)
+    body = (*bounds, *line, *next_variables(shared))
+    yield Axis("at", "end", body, "begin", descending=shared.descending)
+    yield Line("return failed ? OW_ZERO_DIVISION : status;")
+
+
+def _phases(kernel: Kernel, shared: Shared) -> Iterator[Form]:
+    """Yield the loop over the parts of a line whose positions have the same remainder."""
+    size = f"c->range[{shared.inner_index}]"
+    forms: list[Form] = [
+        Line(f"const int64_t count = ({size} + phases - 1 - phase) / phases;"),
+        Line("const int64_t first = c->begin, last = c->end < count ? c->end : count;"),
+        Line("int64_t from = 0, to = count;"),
+    ]
+    if kernel.rows > 1:
+        forms.append(_several(kernel, shared))
+    if not kernel.copies:
+        forms += map(_cut, kernel.cuts)
+    forms.append(_line(kernel, shared, "1"))
+    yield Line(f"const int64_t phases = {kernel.phases or 1};")
+    yield Axis("phase", f"phases && phase < {size}", tuple(forms))
+
+
+def _several(kernel: Kernel, shared: Shared) -> Case:
+    """Return the case in which several lines are computed together."""
+    before = shared.inner_index - 1
+    known = "__builtin_constant_p(step) && " if kernel.step else ""
+    inside = "c->inside && " if kernel.cuts else ""
+    here = f"{kernel.row} + ROWS <= c->origin[{before}] + c->range[{before}]"
+    forms = (
+        _line(kernel, shared, "ROWS"),
+        Line(f"at += ROWS - 1, {kernel.row} += ROWS - 1;"),
+        Line("continue;"),
+    )
+    return Case(f"{known}{inside}last - first >= LANES / 4 && at + ROWS <= end && {here}", forms)
+
+
+def _line(kernel: Kernel, shared: Shared, rows: str) -> Line:
+    return combined(f"{kernel.name}_line", shared, f"first, last, from, to, step, phase, {rows}")
+
+
+def _single(kernel: Kernel, shared: Shared) -> Iterator[Form]:
+    """Yield the computation of a line of one position."""
+    inside = on_line(f"{kernel.name}_lanes", shared, "0, 1, 1, 1, 0, 1")
+    outside = on_line(any_lanes(kernel), shared, "0, 1, 0, 1, 0, 1")
+    yield Line("int64_t from = 0, to = 1;")
+    yield from (_cut(each, factor="0") for each in kernel.cuts)
+    if not kernel.cuts:
+        yield Line("(void)from, (void)to;")
+    yield Line(f"status |= {f'from < to ? {inside} : {outside}' if kernel.cuts else inside};")
+
+
+def _cut(cut: Cut, factor: str = "") -> Case:
+    places = f"{factor or cut.factor}, {cut.least}, {cut.greatest}, {cut.size}"
+    return Case("!c->inside", (Line(f"ow_cut(&from, &to, {places});"),))
+
+
+# ---- stretches --------------------------------------------------------------------------------------------------
+
+
+def stretched(kernel: Kernel, shared: Shared) -> Function:
+    """Return the function of lines that fall into stretches, each of which has the kernel of what is known in it."""
+    stretch = (
+        Line("int which = 0;"),
+        Line("next = last;"),
+        *_known(kernel),
+        Block("switch (which)", tuple(_parts(kernel, shared))),
+    )
+    size = f"c->range[{shared.inner_index}]"
+    thresholds = (
+        Line(f"const int64_t threshold_{place} = {each.text};") for place, each in enumerate(kernel.thresholds)
+    )
+    line = (
+        Line(f"const int64_t count = {size}, last = c->end < count ? c->end : count;"),
+        *thresholds,
+        Block("for (int64_t first = c->begin, next; first < last; first = next)", stretch),
+        *next_variables(shared),
+    )
+    forms = (
+        *integers(shared),
+        Line(f"const int64_t step = {kernel.step or 1};"),
+        Line("int status = OW_OK, failed = 0, *err = &failed;"),
+        Line("(void)err;"),
+        *first_variables(shared),
+        Axis("at", "end", line, "begin"),
+        Line("return failed ? OW_ZERO_DIVISION : status;"),
+    )
+    comment = f"Lines of {kernel.name} by stretches in which conditions and the beginnings of remainders are known."
+    return Function(f"static int {kernel.name}({LINES})", forms, comment)
+
+
+def _known(kernel: Kernel) -> Iterator[Form]:
+    """Yield where the stretch ends, and what is known in it."""
+    for place, each in enumerate(kernel.thresholds):
+        threshold = f"threshold_{place}"
+        yield Line(f"if ({threshold} > first && {threshold} < next) next = {threshold};")
+        yield Line(f"which = 2 * which + (first {'<' if each.is_before else '>='} {threshold});")
+    for base, divisor in kernel.bases:
+        yield Line(f"const int64_t {base} = ow_stretch(first, &next, {divisor}, err);")
+
+
+def _parts(kernel: Kernel, shared: Shared) -> Iterator[Form]:
+    for place, part in enumerate(kernel.parts):
+        forms = (
+            Line("int64_t from = 0, to = count;"),
+            *(() if part.copies else map(_cut, part.cuts)),
+            combined(f"{part.name}_line", shared, "first, next, from, to, step, 0, 1"),
+            Line("break;"),
+        )
+        yield Block(f"case {place}:", forms)
