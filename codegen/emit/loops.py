@@ -10,8 +10,8 @@ from ..dtypes import FLOAT32, DType
 from ..model.compute import Compute
 from ..model.operator import Operator
 from ..nest import people
+from ..nest.indices import compute
 from ..nest.of import of
-from .indexed import shown
 
 
 def dtype_of(operator: Operator) -> DType | None:
@@ -25,11 +25,7 @@ def nest(operator: Operator) -> str | None:
     dtype, body = dtype_of(operator), operator.body
     if dtype is None:
         return None
-    loops = body.loops
-    if isinstance(body, Compute):
-        lines = shown.nest(operator, body, dtype)
-    elif isinstance(loops, Compute) and (loops.places or loops.last):
-        lines = shown.nest(operator, loops, dtype)
-    else:
-        lines = list(people.lines(of(operator, dtype)))
-    return people.indented(lines) if lines else None
+    loops, nodes = body.loops, of(operator, dtype)
+    if not nodes and isinstance(loops, Compute) and (loops.places or loops.last):
+        nodes = tuple(compute(operator, loops, dtype))
+    return people.indented(people.lines(nodes)) or None

@@ -13,11 +13,13 @@ from ..expr import Emitted
 
 @dataclass(frozen=True)
 class Axis:
-    """A loop: `index` counts `size` positions, one after the other."""
+    """A loop: `index` runs from `first` to `size`, one position after the other, or the other way."""
 
     index: str
     size: str
     body: tuple[Node, ...]
+    first: str = "0"
+    descending: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ class Map:
     ctype: str
     value: Emitted
     constant: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers of the declaration, as a constant tensor."""
+
+    name: str
+    ctype: str
+    sizes: tuple[int, ...]
+    numbers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -58,13 +70,34 @@ class Accumulate:
 
 @dataclass(frozen=True)
 class Join:
-    """An element that is added to a variable, or the maximum or the minimum with it, in an order that is left open."""
+    """An element that is combined with a variable, `how` a reduction is named, in an order that is left open."""
 
     name: str
     how: str
     element: Emitted
     compound: bool
     """True if the element is an operation, which people put into parentheses."""
+
+
+NEUTRAL = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
+"""What a variable is before the first of such elements, as people write it."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """The count of a step of the search for a position."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Find:
+    """An element that becomes the value of a variable, and its count that of its position, if it is the first one, or
+    greater (`max`) or less (`min`) than those before."""
+
+    name: str
+    how: str
+    element: Emitted
 
 
 @dataclass(frozen=True)
@@ -78,9 +111,10 @@ class Store:
 
 @dataclass(frozen=True)
 class Guard:
-    """The end of the axis around it, once the condition does not hold."""
+    """The end of the axis around it, once the condition does not hold, or (`skips`) of its step where it does not."""
 
     condition: Emitted
+    skips: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,4 +131,4 @@ class Comment:
     text: str
 
 
-Node = Axis | Load | Map | Identity | Accumulate | Join | Store | Guard | Scope | Comment
+Node = Axis | Load | Map | Table | Identity | Accumulate | Join | Count | Find | Store | Guard | Scope | Comment

@@ -33,10 +33,10 @@ from ..model.operator import (
     Rows,
     Scan,
 )
-from .nodes import Accumulate, Axis, Comment, Guard, Identity, Join, Load, Map, Node, Scope, Store
+from .indices import compute
+from .nodes import NEUTRAL, Accumulate, Axis, Comment, Guard, Identity, Join, Load, Map, Node, Scope, Store
 
 _SHARED = "threads share the"
-_STARTS = {"sum": "0", "max": "-INFINITY", "min": "INFINITY"}
 
 
 def of(operator: Operator, dtype: DType) -> tuple[Node, ...]:
@@ -140,7 +140,7 @@ def rows(operator: Operator, body: Rows, dtype: DType) -> Iterator[Node]:
             nodes.append(_declared(let.name, tree, env, dtype, constant=True))
             continue
         join = Join(let.name, let.combine, emit_expression(tree, env, dtype), _is_operation(tree))
-        nodes += [Identity(let.name, dtype.c_type, _STARTS[let.combine]), _each(join)]
+        nodes += [Identity(let.name, dtype.c_type, NEUTRAL[let.combine]), _each(join)]
     elements: list[Node] = []
     of_row: list[Node] = []
     for label, (extent, result) in zip(labels(operator), body.outputs, strict=True):
@@ -160,6 +160,7 @@ NESTS: dict[Family, Callable[[Operator, Any, DType], Iterator[Node]]] = {
     Family.SCAN: scan,
     Family.FOLD: fold,
     Family.ROWS: rows,
+    Family.COMPUTE: compute,
 }
 
 

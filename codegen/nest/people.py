@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from ..expr import Emitted
 from ..expr.kernel_text import variable
-from .nodes import Accumulate, Axis, Comment, Guard, Identity, Join, Load, Map, Node, Scope, Store
+from .nodes import Accumulate, Axis, Comment, Count, Find, Guard, Identity, Join, Load, Map, Node, Scope, Store, Table
 
 _DECLARED = re.compile(rf"\b{variable('')}(\w+)\b")
-_JOINED = {"sum": "{} + {}", "max": "maximum({}, {})", "min": "minimum({}, {})"}
+_JOINED = {"sum": "{} + {}", "prod": "{} * {}", "any": "{} || {}", "all": "{} && {}"}
+_EXTREMA = {"max": "maximum({}, {})", "min": "minimum({}, {})"}
 
 
 def lines(nodes: Iterable[Node], names: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -19,7 +20,7 @@ def lines(nodes: Iterable[Node], names: Mapping[str, str] | None = None) -> Iter
     texts = dict(names or {})
     for node in nodes:
         if isinstance(node, Load):
-            texts[node.name] = node.element
+            texts[node.name] = _text(node.element, texts)
         else:
             yield from _lines(node, texts)
 
@@ -36,8 +37,11 @@ def indented(texts: Iterable[str]) -> str:
 
 def _lines(node: Node, names: Mapping[str, str]) -> Iterator[str]:
     match node:
-        case Axis(index, size, body):
-            yield f"for (int64_t {index} = 0; {index} < {_text(size, names)}; {index}++) {{"
+        case Axis(index, size, body, first, descending):
+            end = _text(size, names)
+            ascends = f"{index} = {first}; {index} < {end}; {index}++"
+            descends = f"{index} = {end} - 1; {index} >= {first}; {index}--"
+            yield f"for (int64_t {descends if descending else ascends}) {{"
             yield from lines(body, names)
             yield "}"
         case Scope(body):
@@ -46,6 +50,9 @@ def _lines(node: Node, names: Mapping[str, str]) -> Iterator[str]:
             yield f"/* {text} */"
         case Identity(name, ctype, value):
             yield f"{ctype} {name} = {value};"
+        case Table(name, ctype, sizes, numbers):
+            places = "".join(f"[{size}]" for size in sizes)
+            yield f"static const {ctype} {name}{places} = {{{', '.join(numbers)}}};"
         case Map(name, ctype, value, constant):
             yield from _assigned(value, [f"{'const ' * constant}{ctype} {name}"], names)
         case Accumulate((name,), _, value):
@@ -57,13 +64,20 @@ def _lines(node: Node, names: Mapping[str, str]) -> Iterator[str]:
             yield from (f"{name} = {each};" for name, each in zip(state, following, strict=True))
         case Join(name, how, element, compound):
             shown = _shown(element, names)
-            each = f"({shown.value})" if compound and how == "sum" else shown.value
-            yield from (*shown.statements, f"{name} = {_JOINED[how].format(name, each)};")
+            each = f"({shown.value})" if compound and how in _JOINED else shown.value
+            yield from (*shown.statements, f"{name} = {(_JOINED | _EXTREMA)[how].format(name, each)};")
+        case Count(name):
+            yield f"{name}_counted++;"
+        case Find(name, how, element):
+            shown = _shown(element, names)
+            yield from shown.statements
+            yield f"if ({name}_at < 0 || {shown.value} {'>' if how == 'max' else '<'} {name}) {{"
+            yield from (f"{name} = {shown.value};", f"{name}_at = {name}_counted;", "}")
         case Store(elements, value, adds):
             yield from _assigned(value, elements, names, "+=" if adds else "=")
-        case Guard(condition):
+        case Guard(condition, skips):
             shown = _shown(condition, names)
-            yield from (*shown.statements, f"if (!({shown.value})) break;")
+            yield from (*shown.statements, f"if (!({shown.value})) {'continue' if skips else 'break'};")
 
 
 def _assigned(emitted: Emitted, targets: Sequence[str], names: Mapping[str, str], sign: str = "=") -> list[str]:
