@@ -100,7 +100,8 @@ def compile(
     dtypes and shapes run what was recorded: operators of elements that follow each other are one kernel, which is
     compiled when it is first needed and kept on disk. What another call could do otherwise is compared before:
     numbers and other arguments, variables that the function reads, modules with their parameters and settings. A
-    function that reads elements, or does anything besides computing tensors, runs as it is; `explain` says why.
+    function that reads elements for more than a condition, or does anything besides computing tensors, runs as it is;
+    `explain` says why.
 
     A module is changed and returned itself, so that the names in its `state_dict` stay what they are: its calls are
     compiled. The results are those of the function, bit for bit but for what docs/compile.md names.

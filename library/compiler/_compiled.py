@@ -17,8 +17,8 @@ from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
 from .._handle import excluded, signature
 from . import _recording
-from ._graph import Graph, graph_of
-from ._program import Program
+from ._graph import Ways
+from ._program import Program, Unrecorded
 from ._python_state import CONSTANTS, PythonState, is_own_frame
 from ._recording import Recording, Unsupported
 from ._watch import Watch
@@ -31,14 +31,15 @@ _Called = TypeVar("_Called", bound=Callable[..., Any])
 
 
 class _Arguments:
-    """The arguments of a call: their tensors, and the rest."""
+    """The arguments of a call: their tensors, and the rest. They are plain if there are tensors alone, by position."""
 
-    __slots__ = ("others", "structure", "tensors")
+    __slots__ = ("is_plain", "others", "structure", "tensors")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         leaves, self.structure = flatten((args, kwargs))
         self.tensors = tuple([each for each in leaves if isinstance(each, Tensor)])
         self.others = tuple([each for each in leaves if not isinstance(each, Tensor)])
+        self.is_plain = not kwargs and all(isinstance(each, Tensor) for each in args)
 
     def is_like(self, structure: Structure, others: Sequence[Any]) -> bool:
         """Return whether only tensors are different."""
@@ -54,18 +55,18 @@ def _is_same(one: Any, other: Any) -> bool:
 class _Entry:
     """A program, and the calls that it is for."""
 
-    __slots__ = ("captured", "graph", "holds", "is_plain", "others", "program", "run", "signature", "structure")
+    __slots__ = ("captured", "holds", "is_plain", "others", "program", "run", "signature", "structure", "ways")
 
-    def __init__(
-        self, arguments: _Arguments, is_plain: bool, captured: tuple[Any, ...], state: PythonState, graph: Graph
-    ) -> None:
+    def __init__(self, arguments: _Arguments, captured: tuple[Any, ...], state: PythonState, ways: Ways) -> None:
         self.structure, self.others = arguments.structure, arguments.others
-        self.is_plain = is_plain
+        self.is_plain = arguments.is_plain
         self.captured = captured
         self.signature = signature(arguments.tensors + captured)
+        if self.signature is None:
+            raise Unsupported("a variable is no plain tensor")
         self.holds = state.holds
-        self.graph = graph
-        self.program = Program(graph, excluded())
+        self.ways = ways
+        self.program = Program(ways.graph(), excluded())
         self.run = self.program.run
 
 
@@ -103,10 +104,24 @@ class Compiled:
                 and arguments.is_like(entry.structure, entry.others)
                 and entry.holds()
             ):
-                return entry.run(*arguments.tensors, *entry.captured)
+                try:
+                    return entry.run(*arguments.tensors, *entry.captured)
+                except Unrecorded:
+                    return self.go_another_way(entry, args, kwargs)
         if self._is_left_alone(arguments):
             return self.function(*args, **kwargs)
         return self._recorded(arguments, args, kwargs)
+
+    def go_another_way(self, entry: _Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of a call that a program is for, which does not know how the function goes on."""
+        arguments = _Arguments(args, kwargs)
+        if not self._is_left_alone(arguments):
+            return self._recorded(arguments, args, kwargs, entry)
+        if self._attempts >= self._limit:  # what was computed until here would be lost in most calls
+            with self._lock:
+                self.entries = tuple(each for each in self.entries if each.ways is not entry.ways)
+            self.refusals.append(Unsupported(f"elements that are read take more than {self._limit} ways"))
+        return self.function(*args, **kwargs)
 
     def _is_left_alone(self, arguments: _Arguments) -> bool:
         if _recording.active() is not None:
@@ -121,8 +136,10 @@ class Compiled:
         if self._fullgraph:
             raise reason
 
-    def _recorded(self, arguments: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of the function itself, during which a program is recorded."""
+    def _recorded(
+        self, arguments: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], known: _Entry | None = None
+    ) -> Any:
+        """The result of the function itself, during which a program is recorded, or another way of a known one."""
         with self._lock:
             self._attempts += 1
         objects = [each for each in arguments.others if not isinstance(each, CONSTANTS)]
@@ -131,17 +148,19 @@ class Compiled:
         except Unsupported as reason:  # what the function does may be one graph for all that
             self.refusals.append(reason)
             return self.function(*args, **kwargs)
-        recording = Recording((*arguments.tensors, *state.tensors), is_own_frame)
+        given = (*arguments.tensors, *state.tensors)
+        recording = Recording(given, is_own_frame, has_conditions=not self._fullgraph)
         recording.raises = self._fullgraph
         before = excluded()
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)
         try:
-            self._add(arguments, args, kwargs, state, recording, before, result)
+            self._check(arguments, args, kwargs, state, recording, before)
+            self._add(arguments, state, recording, result, known)
         except Unsupported as reason:
             self._refuse(reason)
         return result
 
-    def _add(
+    def _check(
         self,
         arguments: _Arguments,
         args: tuple[Any, ...],
@@ -149,25 +168,32 @@ class Compiled:
         state: PythonState,
         recording: Recording,
         before: int,
-        result: Any,
     ) -> None:
+        """Raise Unsupported where no program can be made of a recording."""
         if recording.reason is not None:
             raise recording.reason
         if excluded() != before:
             raise Unsupported("the function changes whether gradients are recorded")
         if not state.holds() or not _Arguments(args, kwargs).is_like(arguments.structure, arguments.others):
             raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
+
+    def _add(
+        self, arguments: _Arguments, state: PythonState, recording: Recording, result: Any, known: _Entry | None
+    ) -> None:
+        """Add the program of a recording, or a way to that of the program."""
         used = {id(each) for call in recording.calls for each in tensors_in((*call.args, call.out))}
         used |= {id(each) for each in flatten(result)[0]}
-        given = {id(each) for each in arguments.tensors}
-        captured = tuple(each for each in state.tensors if id(each) in used and id(each) not in given)
-        graph = graph_of(recording, arguments.tensors + captured, result)
-        is_plain = not kwargs and all(isinstance(each, Tensor) for each in args)
-        entry = _Entry(arguments, is_plain, captured, state, graph)
-        if entry.signature is None:
-            raise Unsupported("a variable is no plain tensor")
         with self._lock:
-            self.entries = (entry, *self.entries)
+            if known is not None:  # which another thread may have replaced, or forgotten
+                known = next((each for each in self.entries if each.ways is known.ways), None)
+                if known is None:
+                    return
+            captured, ways = ((), Ways()) if known is None else (known.captured, known.ways)
+            there = {id(each) for each in arguments.tensors + captured}
+            captured += tuple(each for each in state.tensors if id(each) in used and id(each) not in there)
+            ways.add(recording, arguments.tensors + captured, result)
+            entry = _Entry(arguments, captured, state, ways)
+            self.entries = (entry, *(each for each in self.entries if each is not known))
 
 
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
@@ -188,7 +214,10 @@ def compiled(function: _Called, fullgraph: bool, limit: int | None) -> _Called:
         if not kwargs:
             for entry in known.entries:
                 if entry.is_plain and signature(args + entry.captured) == entry.signature and entry.holds():
-                    return entry.run(*args, *entry.captured)
+                    try:
+                        return entry.run(*args, *entry.captured)
+                    except Unrecorded:
+                        return known.go_another_way(entry, args, kwargs)
         return known.call(args, kwargs)
 
     call.compiled = known  # type: ignore[attr-defined]

@@ -1,18 +1,15 @@
 """Recorded calls as a graph: operations over values, in an order that respects what writes to memory.
 
 A value is a tensor as one call has left it. Operations whose results nobody uses are gone, unless they do something
-besides.
+besides. A graph ends where a condition on elements is read, and is followed by one for each way on that is known.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._base.handles import tensors_in
 from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
 from .._C import lib
@@ -77,15 +74,71 @@ class Operation:
 
 @dataclass(eq=False)
 class Graph:
-    """The operations of a function."""
+    """The operations of a function, up to its end or where it reads a condition."""
 
-    inputs: list[Value]
-    constants: list[tuple[Value, Any]]
+    inputs: list[Value] = field(default_factory=list)
+    constants: list[tuple[Value, Any]] = field(default_factory=list)
     """The values of tensors that are made of numbers, and these tensors."""
-    operations: list[Operation]
-    structure: Structure
-    results: list[Any]
-    """The leaves of the function's result: values, and what is no tensor."""
+    operations: list[Operation] = field(default_factory=list)
+    structure: Structure = field(default_factory=lambda: Structure(None))
+    results: list[Any] = field(default_factory=list)
+    """The leaves of the function's result: values, and what is no tensor. With a condition: values that are used
+    afterwards."""
+    condition: Operation | None = None
+    """The operation that reads whether the function goes on one way or another."""
+    following: dict[bool, Graph] = field(default_factory=dict)
+    """The graphs that follow, by the condition."""
+
+    def pruned(self) -> Graph:
+        """Return the graph without operations that nothing needs, here and in what follows."""
+        following = {outcome: each.pruned() for outcome, each in self.following.items()}
+        results = self.results
+        if self.condition is not None:
+            used = (value for each in following.values() for value in each.used)
+            results = [*dict.fromkeys((*self.condition.operands, *used))]
+        return replace(self, operations=_needed(self.operations, results), results=results, following=following)
+
+    @property
+    def used(self) -> list[Value]:
+        """The values that are there before the first operation, and are used."""
+        made = {value for value, _ in self.constants}
+        used = []
+        for operation in self.operations:
+            used += [each for each in operation.operands if each not in made]
+            made.update(each for each in operation.results if each is not None)
+        return used + [each for each in self.results if isinstance(each, Value) and each not in made]
+
+    def join(self, other: Graph) -> None:
+        """Add the ways that another graph of the same function takes."""
+        self.inputs = other.inputs
+        if [each.op for each in self.operations] != [each.op for each in other.operations]:
+            raise Unsupported("the function does something else where nothing is different")
+        for outcome, following in other.following.items():
+            if outcome in self.following:
+                self.following[outcome].join(following)
+            else:
+                self.following[outcome] = following
+
+
+class Ways:
+    """The graphs of a function that differ only by the conditions on elements that it reads."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, Value] = {}
+        self._graph: Graph | None = None
+
+    def add(self, recording: Recording, given: Sequence[Any], result: Any) -> None:
+        """Add the graph of a recording. Raises Unsupported as `graph_of` does."""
+        graph = _Reader(recording, given, self._values).graph(given, result)
+        if self._graph is None:
+            self._graph = graph
+        else:
+            self._graph.join(graph)
+
+    def graph(self) -> Graph:
+        """Return one graph of all of them."""
+        assert self._graph is not None
+        return self._graph.pruned()
 
 
 def graph_of(recording: Recording, given: Sequence[Any], result: Any) -> Graph:
@@ -93,64 +146,104 @@ def graph_of(recording: Recording, given: Sequence[Any], result: Any) -> Graph:
 
     Raises Unsupported where the result is more than tensors and what does not change.
     """
-    values: dict[int, Value] = {}
-    constants: list[tuple[Value, Any]] = []
-    numbers = count()
+    ways = Ways()
+    ways.add(recording, given, result)
+    return ways.graph()
 
-    def value_of(tensor: Any, is_given: bool = False) -> Value:
-        known = values.get(id(tensor))
+
+class _Reader:
+    """Makes a graph of a recording."""
+
+    def __init__(self, recording: Recording, given: Sequence[Any], known: dict[Any, Value]) -> None:
+        """Read a recording. `known` are the values of other recordings of the function, by the conditions that were
+        read before and by their order."""
+        self._recording = recording
+        self._known = known
+        self._outcomes: tuple[bool, ...] = ()
+        self._count = 0
+        self._values: dict[int, Value] = {}
+        self._lasting = {_memory_of(each) for each in (*given, *(each for each, _ in recording.constants.values()))}
+        self._made: dict[int, set[int]] = {}
+        """The tensors that calls have made so far, by their memory."""
+
+    def graph(self, given: Sequence[Any], result: Any) -> Graph:
+        """Return the graph of all calls."""
+        first = graph = Graph()
+        first.inputs = [self._value(each, True, ("input", place)) for place, each in enumerate(given)]
+        for call in self._recording.calls:
+            operation = self._operation(graph, call)
+            if isinstance(call.result, bool):
+                graph.condition = operation
+                graph.following[call.result] = graph = self._next(call)
+            else:
+                graph.operations.append(operation)
+        leaves, graph.structure = flatten(result)
+        for each in leaves:
+            if not isinstance(each, (Tensor, *CONSTANTS)) and not is_own(type(each).__module__):
+                raise Unsupported(f"the result has an object of class {type(each).__qualname__}")
+        graph.results = [self._operand(graph, each) for each in leaves]
+        return first
+
+    def _next(self, call: Call) -> Graph:
+        """The beginning of the graph that follows where a condition was read."""
+        self._outcomes += (call.result,)
+        self._count = 0
+        if len(self._outcomes) > _MOST_CONDITIONS:
+            raise Unsupported(f"elements are read more than {_MOST_CONDITIONS} times", call.place)
+        return Graph()
+
+    def _value(self, tensor: Any, is_given: bool, key: Any) -> Value:
+        known = self._values.get(id(tensor)) or self._known.get(key)
+        facts = self._recording.facts(tensor)
         if known is None:
-            known = Value(next(numbers), recording.facts(tensor), tensor, tensor.requires_grad, is_given)
-            values[id(tensor)] = known
+            known = self._known[key] = Value(len(self._known), facts, tensor, tensor.requires_grad, is_given)
+        elif known.facts != facts:
+            raise Unsupported("the function computes something else where nothing is different")
+        self._values[id(tensor)] = known
         return known
 
-    def operand(leaf: Any) -> Any:
+    def _new_value(self, tensor: Any, is_given: bool = False) -> Value:
+        self._count += 1
+        return self._value(tensor, is_given, (self._outcomes, self._count))
+
+    def _operand(self, graph: Graph, leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):
             return leaf
-        leaf = recording.aliases.get(id(leaf), (leaf, leaf))[1]
-        if id(leaf) not in values:
-            constants.append((value_of(leaf, True), recording.keep(leaf)))
-        return values[id(leaf)]
+        leaf = self._recording.aliases.get(id(leaf), (leaf, leaf))[1]
+        if id(leaf) not in self._values:
+            graph.constants.append((self._new_value(leaf, True), self._recording.keep(leaf)))
+        return self._values[id(leaf)]
 
-    inputs = [value_of(each, True) for each in given]
-    operations = []
-    shared = _shared_memory(recording, given)
-    for call in recording.calls:
-        args = tuple(_mapped(each, operand) for each in call.args)
-        out = _mapped(call.out, operand)
+    def _operation(self, graph: Graph, call: Call) -> Operation:
+        args, out = (_mapped(each, lambda leaf: self._operand(graph, leaf)) for each in (call.args, call.out))
         results, is_single = _results(call)
         if any(lib.keys(each._h) & ~_AUTOGRAD for each in results if each is not None):
             raise Unsupported(f"{call.op.name}() gives a tensor that is not dense", call.place)
-        renames = call.mode == INPLACE and call.op.family == "elementwise" and _memory_of(call.result) not in shared
+        memory = [_memory_of(each) for each in results if each is not None]
+        is_lasting = not self._lasting.isdisjoint(memory)
+        is_alone = not is_lasting and all(self._made.get(each) == {id(call.result)} for each in memory)
+        renames = call.mode == INPLACE and call.op.family == "elementwise" and is_alone
         if renames:
-            values.pop(id(call.result))
-        made = tuple(None if each is None else value_of(each) for each in results)
+            self._values.pop(id(call.result))
+        for each, where in zip((each for each in results if each is not None), memory, strict=True):
+            self._made.setdefault(where, set()).add(id(each))
+        made = tuple(None if each is None else self._new_value(each) for each in results)
         facts = (call.excluded, call.is_tracked, call.place, renames)
-        operations.append(Operation(call.op, args, out, call.mode, made, is_single, *facts))
-    leaves, structure = flatten(result)
-    for each in leaves:
-        if not isinstance(each, (Tensor, *CONSTANTS)) and not is_own(type(each).__module__):
-            raise Unsupported(f"the result has an object of class {type(each).__qualname__}")
-    returned = [operand(each) for each in leaves]
-    return Graph(inputs, constants, _needed(operations, returned), structure, returned)
+        return Operation(call.op, args, out, call.mode, made, is_single, *facts)
 
 
 _AUTOGRAD = 1
+_MOST_CONDITIONS = 40
+"""The number of conditions in one another that Python takes."""
 
 
 def _memory_of(tensor: Any) -> int:
     return int(lib.storage_of(tensor._h))
 
 
-def _shared_memory(recording: Recording, given: Sequence[Any]) -> set[int]:
-    """The memory of given tensors, and of more tensors than one."""
-    fixed = [*given, *(tensor for tensor, _ in recording.constants.values())]
-    made = {id(each): each for call in recording.calls for each in tensors_in((call.result,))}
-    counts = Counter(map(_memory_of, made.values()))
-    return {*map(_memory_of, fixed), *(memory for memory, number in counts.items() if number > 1)}
-
-
 def _results(call: Call) -> tuple[tuple[Any, ...], bool]:
+    if isinstance(call.result, bool):
+        return (), True
     if isinstance(call.result, (tuple, list)):
         return tuple(call.result), False
     return (call.result,), True

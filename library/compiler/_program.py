@@ -22,6 +22,10 @@ from ._kernels import Kernel, kernels
 _UNRECORDED = 1 | 1 << 14
 
 
+class Unrecorded(Exception):  # noqa: N818 (no error, and nobody sees it)
+    """Exception: the function goes on in a way that no recorded call has taken. Nothing was done that could be seen."""
+
+
 class Program:
     """The Python that answers calls in place of a function.
 
@@ -34,15 +38,12 @@ class Program:
     def __init__(self, graph: Graph, excluded: int) -> None:
         """Make the program of a graph, for threads that do not look at some dispatch keys."""
         self.steps: list[Kernel | Operation] = []
-        for step in Grouping(graph).steps:
-            self.steps += _of_group(step) if isinstance(step, Group) else [step]
         self._excluded = excluded
         self._names: dict[str, Any] = {}
         self._lines: list[str] = []
-        self._write(graph)
+        self._write(graph, "    ")
         arguments = ", ".join(_parameters(graph.inputs))
-        body = "".join(f"    {line}\n" for line in self._lines)
-        self.text = f"def run({arguments}):\n{body}"
+        self.text = "\n".join((f"def run({arguments}):", *self._lines, ""))
         exec(compile(self.text, "<recorded>", "exec", dont_inherit=True), self._names)
         self.run: Callable[..., Any] = self._alone(graph) or self._names["run"]
 
@@ -57,17 +58,33 @@ class Program:
 
     # ---- text ----
 
-    def _write(self, graph: Graph) -> None:
-        for value, constant in graph.constants:
-            self._lines.append(f"{_variable(value)} = {self._named(constant.clone)}()")
-        last = _last_uses(self.steps)
+    def _write(self, graph: Graph, indent: str, ended: Iterable[Value] = ()) -> None:
+        """Write the lines of a graph and of those that follow. Nothing reads the values that have `ended` any more."""
+        lines = [f"del {_variable(each)}" for each in ended]
+        lines += [f"{_variable(value)} = {self._named(constant.clone)}()" for value, constant in graph.constants]
+        steps = _steps(graph)
+        self.steps += steps
+        last = _last_uses(steps)
         kept = {each for each in graph.results if isinstance(each, Value)}
-        for place, step in enumerate(self.steps):
-            self._lines.append(self._kernel(step) if isinstance(step, Kernel) else self._operation(step))
-            ended = [_variable(each) for each in last.get(place, ()) if each not in kept]
-            if ended:
-                self._lines.append(f"del {', '.join(ended)}")
-        self._lines.append(f"return {self._result(graph.structure, iter(graph.results))}")
+        for place, step in enumerate(steps):
+            lines.append(self._kernel(step) if isinstance(step, Kernel) else self._operation(step))
+            lines += [f"del {_variable(each)}" for each in last.get(place, ()) if each not in kept]
+        if graph.condition is None:
+            lines.append(f"return {self._result(graph.structure, iter(graph.results))}")
+        self._lines += [indent + line for line in lines]
+        if graph.condition is not None:
+            self._write_ways(graph, graph.condition, indent)
+
+    def _write_ways(self, graph: Graph, condition: Operation, indent: str) -> None:
+        self.steps.append(condition)
+        for outcome, header in ((True, f"if {self._call(condition)}:"), (False, "else:")):
+            self._lines.append(indent + header)
+            following = graph.following.get(outcome)
+            if following is None:
+                self._lines.append(f"{indent} raise {self._named(Unrecorded)}")
+            else:
+                used = {*following.used}
+                self._write(following, f"{indent} ", [each for each in graph.results if each not in used])
 
     def _named(self, value: Any) -> str:
         name = f"c{len(self._names)}"
@@ -92,6 +109,10 @@ class Program:
         return f"{results} = {self._named(kernel.function)}({inputs})"
 
     def _operation(self, operation: Operation) -> str:
+        results = "".join(f"{_variable(each) if each else '_'}, " for each in operation.results)
+        return f"{results.rstrip(', ') if operation.is_single else results} = {self._call(operation)}"
+
+    def _call(self, operation: Operation) -> str:
         op, args = operation.op, operation.args
         if operation.mode == NEW and operation.out is None:
             function, arguments = op.function, [self._argument(each) for each in args[: op.positional]]
@@ -110,9 +131,7 @@ class Program:
         if operation.excluded != self._excluded:
             changed = operation.excluded ^ self._excluded
             function = partial(with_keys, self._excluded & changed, operation.excluded & changed, function)
-        results = "".join(f"{_variable(each) if each else '_'}, " for each in operation.results)
-        target = results.rstrip(", ") if operation.is_single else results
-        return f"{target} = {self._named(function)}({', '.join(arguments)})"
+        return f"{self._named(function)}({', '.join(arguments)})"
 
     def _result(self, structure: Structure, leaves: Any) -> str:
         if structure.type is None:
@@ -124,6 +143,14 @@ class Program:
             return f"[{', '.join(values)}]"
         shallow = Structure(structure.type, structure.context, tuple(Structure(None) for _ in values))
         return f"{self._named(shallow.unflatten)}([{', '.join(values)}])"
+
+
+def _steps(graph: Graph) -> list[Kernel | Operation]:
+    """The steps of a graph, without those of what follows."""
+    steps: list[Kernel | Operation] = []
+    for step in Grouping(graph).steps:
+        steps += _of_group(step) if isinstance(step, Group) else [step]
+    return steps
 
 
 def _of_group(group: Group) -> Iterable[Kernel | Operation]:

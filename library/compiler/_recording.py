@@ -59,6 +59,7 @@ class Call(NamedTuple):
     out: Any
     mode: int
     result: Any
+    """A tensor, or several; a bool where the call reads a condition."""
     excluded: int
     """The dispatch keys that the thread did not look at."""
     is_tracked: bool
@@ -72,9 +73,15 @@ class Recording:
     is_export = False
     """True if they become a program that is run without the function."""
 
-    def __init__(self, given: Iterable[Any], is_own: Callable[[FrameType], bool], by_memory: bool = False) -> None:
+    def __init__(
+        self,
+        given: Iterable[Any],
+        is_own: Callable[[FrameType], bool],
+        by_memory: bool = False,
+        has_conditions: bool = False,
+    ) -> None:
         """Begin with no calls. `given` are the tensors that the function is given, `is_own(frame)` is true
-        of frames of the package."""
+        of frames of the package, and with `has_conditions` elements may be read for them."""
         self.calls: list[Call] = []
         self.constants: dict[int, tuple[Any, Any]] = {}
         """Tensors that no recorded call has made, each with a copy from before anything was written to it: what the
@@ -90,8 +97,12 @@ class Recording:
         self.aliases: dict[int, tuple[Any, Any]] = {}
         """Other objects of tensors that are known, and these, where `by_memory` says so: what graphs save."""
         self._by_memory: dict[Any, Any] | None = {} if by_memory else None
+        self._has_conditions = has_conditions
+        self._draws = False
+        """True if random numbers were drawn."""
         self._is_own = is_own
         self._given = {id(each): each for each in given}
+        self._versions = self._given_versions()
         self._storages = {int(lib.storage_of(each._h)) for each in self._given.values()}
         self._facts: dict[int, Facts] = {}
 
@@ -164,9 +175,20 @@ class Recording:
                 self.note(each)
                 if self.facts(each) != Facts(each.dtype, tuple(each.shape), each.stride()):
                     self.refuse(f"{op.name}() changes the shape of a tensor")
+            elif isinstance(each, bool) and self._has_conditions and not isinstance(result, (tuple, list)):
+                self._refuse_condition(op)
             elif each is not None:
                 self.refuse(f"{op.name}() reads elements for a number")
+        self._draws |= op.random
         return result
+
+    def _refuse_condition(self, op: Op) -> None:
+        """Refuse a condition after which the function could not begin anew, to be recorded on its other way."""
+        if self._draws or self._given_versions() != self._versions:
+            self.refuse(f"{op.name}() reads elements after numbers were drawn, or something outside was written to")
+
+    def _given_versions(self) -> list[int]:
+        return [int(lib.version(each._h)) for each in self._given.values()]
 
 
 def _memory_of(tensor: Any) -> Any:

@@ -1,0 +1,186 @@
+"""Conditions on elements divide a function into graphs: programs take the ways that calls have taken before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import opweave
+import pytest
+from compiled_calls import check, copied, facts
+from opweave.compiler._kernels import Kernel
+
+X = opweave.linspace(-1, 2, 12).reshape(3, 4)
+POSITIVE, NEGATIVE = opweave.ones(4), opweave.full((4,), -2.0)
+
+
+def two_ways(x: Any) -> Any:
+    y = (x * 2 + 1).tanh()
+    if y.sum() > 0:
+        return (y * 3 + 1) * POSITIVE
+    return y * 5 - opweave.tensor([1.0, 2.0, 3.0, 4.0]) + NEGATIVE
+
+
+def three_conditions(x: Any) -> Any:
+    y, z = x + 1, x.exp()
+    if (y > 0).all():
+        y = y * z + 2
+    if opweave.equal(x, -x) or (z * 2 - 1).max() < 3:
+        return y - z * 2, z
+    return y
+
+
+def in_place(x: Any) -> Any:
+    y = x * 2
+    y += 1
+    if y.mean() > 0:
+        y[0].mul_(2).add_(1)
+    y *= 3
+    return y.t(), y + 1
+
+
+def halved(x: Any) -> Any:
+    while x.abs().sum() > 10:
+        x = x * 0.5 - 0.125
+    return x + 1
+
+
+def autocast_and_modes(x: Any) -> Any:
+    with opweave.no_grad():
+        quiet = x * 2 + 1
+        is_large = bool(quiet.sum() > 0)
+    return quiet * x if is_large else quiet - x * 3
+
+
+FUNCTIONS = [two_ways, three_conditions, in_place, halved, autocast_and_modes]
+
+
+def _agree(function: Callable[..., Any], compiled: Callable[..., Any], *args: Any) -> None:
+    expected, given = copied(args), copied(args)
+    assert facts(compiled(*given)) == facts(function(*expected))
+    assert facts(given) == facts(expected)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("needs_grad", [False, True])
+def test_bits(function: Callable[..., Any], needs_grad: bool) -> None:
+    compiled: Any = opweave.compile(function)
+    for _ in range(2):
+        for scale in (1.0, -1.0, 4.0, 0.0):
+            _agree(function, compiled, (X * scale).requires_grad_(needs_grad))
+    assert len(compiled.compiled.entries) == 1, compiled.compiled.refusals
+
+
+def test_gradients() -> None:
+    def gradient(function: Callable[..., Any], scale: float) -> Any:
+        x = (X * scale).requires_grad_()
+        function(x).sum().backward()
+        return x.grad
+
+    compiled = opweave.compile(two_ways)
+    for scale in (1.0, -1.0, 1.0, -1.0):
+        assert gradient(compiled, scale).equal(gradient(two_ways, scale))
+
+
+def test_parts_are_merged() -> None:
+    compiled: Any = opweave.compile(two_ways)
+    for scale in (1.0, -1.0):
+        compiled(X * scale)
+    steps = compiled.compiled.entries[0].program.steps
+    names = [each.operators if isinstance(each, Kernel) else each.op.name for each in steps]
+    assert [len(each) for each in names if not isinstance(each, str)] == [3, 3, 3]
+    text = opweave.compiler.explain(compiled)
+    assert "graph break: item() reads elements for a condition (" in text
+    assert "test_conditions.py, line " in text
+
+
+def test_known_ways_do_not_run_the_function() -> None:
+    compiled: Any = opweave.compile(two_ways)
+    want = [facts(compiled(X * scale)) for scale in (1.0, -1.0)]
+    compiled.compiled.function = None
+    assert [facts(compiled(X * scale)) for scale in (1.0, -1.0)] == want
+
+
+def test_many_ways() -> None:
+    def counted(x: Any) -> Any:
+        while x.sum() > 0:
+            x = x - 0.1
+        return x * 2
+
+    compiled: Any = opweave.compile(counted)
+    for _ in range(2):
+        for scale in range(20):
+            _agree(counted, compiled, X * scale)
+    assert not compiled.compiled.entries
+    assert "more than 8 ways" in str(compiled.compiled.refusals[-1])
+
+    def long(x: Any) -> Any:
+        for _ in range(60):
+            x = x * 2 if x.sum() > 0 else x
+        return x
+
+    assert "more than 40 times" in str(check(long, X, is_recorded=False).refusals[-1])
+
+
+def test_what_cannot_be_done_twice() -> None:
+    def written(x: Any) -> Any:
+        x.t().add_(1)
+        return x * 2 if x.sum() > 0 else x
+
+    def drawn(x: Any) -> Any:
+        y = opweave.nn.functional.dropout(x)
+        return y * 2 if y.sum() > 0 else y
+
+    for function in (written, drawn):
+        known = check(function, X, is_recorded=False)
+        assert not known.entries
+        assert "after numbers were drawn" in str(known.refusals[-1])
+
+    def written_later(x: Any) -> Any:
+        if x.sum() > 0:
+            return x.add_(1) * 2 + opweave.rand(4)
+        return x.mul_(2)
+
+    compiled: Any = opweave.compile(written_later)
+    for scale in (1.0, -1.0, 1.0, -1.0):
+        opweave.manual_seed(0)
+        given = X * scale
+        result = compiled(given)
+        opweave.manual_seed(0)
+        expected = X * scale
+        assert facts((written_later(expected), expected)) == facts((result, given))
+    assert len(compiled.compiled.entries) == 1
+
+
+def test_a_way_that_cannot_be_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    def function(x: Any) -> Any:
+        if not x.isfinite().all():
+            print("no number")
+            raise ValueError("no number")
+        return x * 2 + 1
+
+    compiled: Any = opweave.compile(function)
+    for _ in range(4):
+        _agree(function, compiled, X)
+        with pytest.raises(ValueError, match="no number"):
+            compiled(X / 0)
+    assert capsys.readouterr().out == "no number\n" * 4
+    assert len(compiled.compiled.entries) == 1
+
+
+def test_threads_that_take_different_ways() -> None:
+    compiled: Any = opweave.compile(three_conditions)
+    given = [X * scale for scale in (1.0, -1.0, 4.0, 0.0)]
+    want = [facts(three_conditions(each)) for each in given]
+    results: list[bool] = []
+
+    def call(place: int) -> None:
+        results.extend(facts(compiled(given[place])) == want[place] for _ in range(20))
+
+    threads = [threading.Thread(target=call, args=(place,)) for place in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert results == [True] * 80
