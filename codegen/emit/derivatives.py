@@ -135,14 +135,18 @@ class NodeClass:
     def linear(self) -> tuple[tuple[int, ...], ...]:
         """The arguments, by their indices, of which together the result is a linear function while all others stay: no
         gradient by one of them uses another one. Empty where there is a gradient that uses its own argument or a
-        result, or where the result may be shifted. Expressions of elements say it themselves."""
+        result, where a result may be shifted, or is one of several that no gradient follows from, so that it may be a
+        constant. Expressions of elements say it themselves."""
         if self.of_elements is not None:
             return self.of_elements
         used = {saved.name: saved.needed_by for saved in self.tensors}
         given = [(place, each.name, each.formula) for place, each in zip(self.inputs, self.gradients, strict=True)]
         formulas = [(place, name) for place, name, formula in given if formula is not None]
         is_zero = any(formula is not None and _ZERO.match(formula) for _, _, formula in given)
-        if self.may_shift or self.results or is_zero or any(name in used.get(name, ()) for _, name in formulas):
+        texts = " ".join(formula for _, _, formula in given if formula is not None)
+        is_constant = any(each.partition("=")[0] not in texts for each in self.grads if each[0] != "*")
+        shifts = self.may_shift or self.results or is_zero or is_constant
+        if shifts or any(name in used.get(name, ()) for _, name in formulas):
             return ()
         groups: list[tuple[int, ...]] = []
         for first in formulas:

@@ -180,6 +180,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "naming", repr(naming) if naming != facts.rule else None
     yield "shared", _tuple(sorted(body.per_place))
     yield "sums_rows", _flag(body.sums_rows)
+    yield "by_operators", body.by_operators(operator)
     yield "combine", repr(facts.combine) if facts.combine else None
     yield "random", _flag(facts.random)
     yield "data_dependent", _flag(facts.data_dependent)

@@ -88,6 +88,11 @@ class Body:
         """True if the result is `self` with some elements written anew."""
         return False
 
+    def by_operators(self, operator: Operator) -> str | None:
+        """Return Python of a function that computes the results as operators of tensors, and of what each of them has
+        an element for; None where there is none."""
+        return None
+
     @property
     def sums_rows(self) -> bool:
         """True if a result is a sum over all rows."""

@@ -18,19 +18,21 @@ BATCH = "..."
 
 def rule(operator: Operator, body: Compute) -> str | None:
     """A dimension of a tensor is that dimension of the results whose variable, alone, is in its indices. It may be
-    taken apart if the variable itself is the index wherever it occurs."""
-    if body.flat or body.small:
+    taken apart if the variable itself is the index wherever it occurs. Dimensions in front that are read as one, as
+    gradients do, are those of a sum."""
+    if body.over_batch or body.small:
         return None
     inputs = []
     for argument in operator.inputs:
         reads = [read.indices for read in body.reads.values() if read.tensor == argument.name]
-        places = range(body.tensors.get(argument.name, 0))
+        is_flat = argument.name in body.flat
+        places = range(is_flat, body.tensors.get(argument.name, 0))
         found = [{_variable(body, indices[place]) for indices in reads} for place in places]
         single = [next(iter(each)) if len(each) == 1 else None for each in found]
         letters = (each if single.count(each) == 1 else None for each in single)
         own = tuple(each or f"{argument.name}_{place}" for place, each in enumerate(letters))
-        inputs.append((BATCH, *own) if body.is_batched(argument.name) else own)
-    is_batched = not body.over_batch and any(BATCH in each for each in inputs)
+        inputs.append((BATCH, *own) if is_flat or body.is_batched(argument.name) else own)
+    is_batched = any(map(body.is_batched, body.tensors))
     whole = {name: name.upper() for name in _needed_whole(body, inputs)}
     groups = [tuple([whole.get(letter, letter) for letter in each]) for each in (*inputs, body.names)]
     *inputs, names_of_result = groups

@@ -19,7 +19,7 @@ from .parts import Expression
 from .rows import Extent, Let, Rows, needed
 
 if TYPE_CHECKING:
-    from .operator import Declaration
+    from .operator import Declaration, Operator
 
 RANK = "rank"
 """The position of an element in the order, from 0 on;"""
@@ -63,6 +63,9 @@ class OrderedRows(Rows):
         own = (each for step in self.steps for each in expressions_of(step))
         return (*own, *(() if self.key is None else (self.key,)), *(each for _, each in self.outputs))
 
+    def by_operators(self, operator: Operator) -> str | None:
+        return None
+
     @property
     def before(self) -> tuple[Let, ...]:
         """The values of the row that the key needs, in their order."""
@@ -86,6 +89,9 @@ class OrderedFolding(Folding):
     def expressions(self) -> tuple[Expression, ...]:
         own = (each for step in self.steps for each in expressions_of(step))
         return (*super().expressions, *own, *(() if self.key is None else (self.key,)))
+
+    def by_operators(self, operator: Operator) -> str | None:
+        return None
 
     @property
     def before(self) -> tuple[Let, ...]:

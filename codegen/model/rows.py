@@ -14,6 +14,7 @@ from .body import Body
 from .computation import row_dtypes
 from .family import Family
 from .parts import Expression
+from .rows_in_python import rows_in_python
 
 if TYPE_CHECKING:
     from .operator import Declaration, Operator
@@ -84,6 +85,12 @@ class Rows(Body):
         return (*(let.expression for let in self.lets), *(expression for _, expression in self.outputs))
 
     # ---- answers (body.py)
+
+    def by_operators(self, operator: Operator) -> str | None:
+        tensors, numbers = operator.inputs, operator.params
+        function = rows_in_python(self, [each.name for each in (*tensors, *numbers)])
+        extents = tuple(extent.value for extent, _ in self.outputs)
+        return None if function is None else f"({function}, {extents!r})"
 
     @property
     def sums_rows(self) -> bool:

@@ -26,7 +26,6 @@ from ..model.operator import (
 from ..model.rows_adjoint import adjoint, saved_values
 from .adjoints import AUTO, NO_SECOND
 from .internal import internal, listed, returned, unused
-from .written_out import written_out
 
 _DEPTH = 2
 """The largest order of an operator's derivatives."""
@@ -56,7 +55,7 @@ def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics, dept
     if made is None and depth == _DEPTH and problem:
         diagnostics.report(source.span, problem, "declare a formula, or 'none'")
     elif made is None and depth < _DEPTH:
-        formula = _by_operators(operator, body, targets)
+        formula = _by_operators(operator, targets)
         if formula == "none" and depth:
             diagnostics.note(source.span, f"there are no second derivatives: {problem}", NO_SECOND)
     joint = len(targets) > 1 and formula != "none"
@@ -121,17 +120,15 @@ def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator 
     return made, _formula(operator, body, made, targets, grads, inputs, {saved[each]: kept[each] for each in saved})
 
 
-def _by_operators(operator: Operator, body: Rows, targets: list[str]) -> str:
+def _by_operators(operator: Operator, targets: list[str]) -> str:
     """The formula of gradients of an operator of this module that no other one computes."""
-    numbers = [each.name for each in operator.params]
-    inputs = [each.name for each in operator.inputs]
-    function = written_out(body, [*inputs, *numbers])
-    if function is None:
+    if operator.body.by_operators(operator) is None:
         return "none"
-    grads = (f"grad_{label}".rstrip("_") for label in operator.labels)
-    results = listed(f"({grad}, {extent.value!r})" for grad, (extent, _) in zip(grads, body.outputs, strict=True))
+    inputs = [each.name for each in operator.inputs]
+    grads = listed(f"grad_{label}".rstrip("_") for label in operator.labels)
+    numbers = listed(each.name for each in operator.params)
     wanted = listed(str(inputs.index(each)) for each in targets)
-    return f"rows_by_operators({function}, dim, {listed(inputs)}, {listed(numbers)}, {results}, {wanted})"
+    return f"gradients_of_rows({operator.name}, dim, {listed(inputs)}, {numbers}, {grads}, {wanted})"
 
 
 def _formula(

@@ -32,10 +32,17 @@ def _broadcast(call: Call, letters: dict[int, Letters]) -> Any:
 
 def _within_a_dimension(call: Call, letters: dict[int, Letters], result: Letters) -> Any:
     common = [each for each in result if each.islower() and all(each in own for own in letters.values())]
-    is_sized = any(name.endswith("_shape") for name in call.op.names)
-    if not common or is_sized or isinstance(call.inferred(), tuple):
+    inferred = call.inferred() if common else ()
+    if isinstance(inferred, tuple):
         return for_each(call)
     values = list(call.args)
+    for place, name in enumerate(call.op.names):
+        if name.endswith("_shape"):  # of the tensor that gradients are by
+            if list(values[place]) != list(inferred.shape):
+                return for_each(call)
+            dim = result.index(common[0]) - len(result)
+            values[place] = list(values[place])
+            values[place][dim] *= call.level.size
     for place, own in letters.items():
         dim = values[place].ndim + own.index(common[0]) - len(own)
         values[place] = call.whole(values[place]).movedim(0, dim).flatten(dim, dim + 1)

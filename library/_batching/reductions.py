@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.tensor_class import Tensor
+from .._ops.rows import rows_by_operators
 from .call import Call
 from .dims import with_moved
 from .loop import for_each
@@ -46,12 +47,37 @@ def _reductions(call: Call) -> Any:
 def _rows(call: Call) -> Any:
     """Rows of several tensors, which are broadcast together."""
     if call.op.sums_rows or any(call.is_sample(call.argument(name)) for name in call.op.shared):
-        return for_each(call)
+        return for_each(call) if call.op.by_operators is None else _rows_by_operators(call)
     place = call.op.names.index("dim")
     if _means_all(call.args[place]):
         every = list(range(max(call.ndim, 1)))
         return along(Call(call.op, [*call.args[:place], every, *call.args[place + 1 :]], call.level, call.mode))
     return along(call)
+
+
+def _rows_by_operators(call: Call) -> Any:
+    """Rows whose samples have places of their own: weights, or sums over the rows of each sample."""
+    ndim, dims = max(call.ndim, 1), call.argument("dim")
+    along = list(range(ndim)) if _means_all(dims) else dims if isinstance(dims, (list, tuple)) else [dims]
+    tensors = [_in_single(call.aligned(value, ndim)) for value in call.args if isinstance(value, Tensor)]
+    numbers = [
+        value
+        for name, value in zip(call.op.names, call.args, strict=True)
+        if name not in ("dim", "keepdim") and not isinstance(value, Tensor)
+    ]
+    inferred = call.inferred()
+    expected = inferred if isinstance(inferred, tuple) else (inferred,)
+    found = rows_by_operators(call.op, ndim, tensors, numbers, [each % ndim for each in along])
+    results = tuple(
+        result.reshape((call.level.size, *like.shape)).to(like.dtype)
+        for result, like in zip(found, expected, strict=True)
+    )
+    return results if isinstance(inferred, tuple) else results[0]
+
+
+def _in_single(tensor: Any) -> Any:
+    """Halves in float32, as kernels compute."""
+    return tensor.float() if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4 else tensor
 
 
 def _means_all(dims: Any) -> bool:

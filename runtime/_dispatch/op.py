@@ -72,12 +72,13 @@ class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "autocast", "body", "bounds", "by_tensor", "called", "choices", "combine", "complex_refusal",
-        "data_dependent", "decomposes", "default_dtype", "defaults", "delegates", "derivative", "dynamic_shape",
-        "family", "first", "function", "getter", "in_range", "index", "inplace_argument", "is_differentiable",
-        "is_implicit", "lone_numbers", "module", "name", "names", "naming", "numbers", "opaque", "out", "overload",
-        "overloads", "package", "pairwise", "params", "positional", "promotes", "random", "refusal", "refused",
-        "results", "rule", "schema", "separate", "shared", "single", "sums_rows", "target", "types", "view", "words",
+        "alone", "autocast", "body", "bounds", "by_operators", "by_tensor", "called", "choices", "combine",
+        "complex_refusal", "data_dependent", "decomposes", "default_dtype", "defaults", "delegates",
+        "derivative", "dynamic_shape", "family", "first", "function", "getter", "in_range", "index",
+        "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "module", "name", "names",
+        "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
+        "positional", "promotes", "random", "refusal", "refused", "results", "rule", "schema", "separate",
+        "shared", "single", "sums_rows", "target", "types", "view", "words",
     )  # fmt: skip
 
     params: tuple[tuple[str, int, str], ...]
@@ -122,6 +123,7 @@ class Op:
         naming: str | None = _AS_RULE,
         shared: tuple[str, ...] = (),
         sums_rows: bool = False,
+        by_operators: tuple[Callable[..., Any], tuple[str, ...]] | None = None,
         combine: str | None = None,
         random: bool = False,
         data_dependent: bool = False,
@@ -207,6 +209,9 @@ class Op:
         """The tensors of rows whose elements are the same in all rows."""
         self.sums_rows = sums_rows
         """True if a result of rows is a sum over all of them."""
+        self.by_operators = by_operators
+        """A function of the tensors, the numbers, the dimensions of a row and the number of its elements that computes
+        rows as operators of tensors, and what each result has an element for (_ops/rows.py)."""
         self.combine = combine
         """Word for how the results of parts of a reduction make that of the whole: `sum`, `product`, `max`, `min`, or
         `avg` of parts of equal size; None: they do not."""

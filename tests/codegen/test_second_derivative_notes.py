@@ -27,8 +27,12 @@ def notes(path: Path) -> list[str]:
     return [f"{each.line}:{each.column} {each.severity} {each.message}" for each in found]
 
 
-def test_rows_of_too_many_reductions() -> None:
-    path = Path(__file__).parents[2] / "examples" / "rows.yaml"
+def test_rows_of_too_many_reductions(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "rows.yaml").read_text()
+    path = tmp_path / "rows.yaml"
+    path.write_text(text)
+    assert notes(path) == []  # operators of tensors give them
+    path.write_text(text.replace("/ total if mask", "/ cbrt(total) if mask"))
     (note,) = notes(path)
     assert note.startswith("28:16 note there are no second derivatives: the gradient would take more than 12 tensors")
     library.read(path)  # it is no mistake of a file that must have no hints

@@ -26,6 +26,8 @@ from .placement_types import Partial, Placement, Shard
 
 __all__ = ["has_rule", "strategies"]
 
+_LEADING = "batch"
+"""The letters of dimensions before a tensor's own, with a number that counts them from the last."""
 _PART = frozenset({"length", "start", "step", "index"})
 """Names of arguments that say which part of a dimension a view has."""
 _MASKS = (EXPORTS["bool"], EXPORTS["uint8"])
@@ -156,7 +158,7 @@ def _combined(call: Call, dim: int, size: int) -> Iterator[Strategy]:
 
 def by_letters(rule: Signature, call: Call) -> Iterator[Strategy]:
     """Operators with a signature. A dimension of the results that is one of tensors may be sharded; one of several
-    tensors that no result has is that of a sum, whose terms may be sharded."""
+    tensors that no result has is that of a sum, whose terms may be sharded, as one before a tensor's own is."""
     tensors = _letters_of(rule.inputs, call)
     results = [_dims(letters, result.ndim) for letters, result in zip(rule.results, call.results, strict=False)]
     if tensors is None or None in results or len(results) != len(call.results):
@@ -172,7 +174,9 @@ def by_letters(rule: Signature, call: Call) -> Iterator[Strategy]:
             continue  # of a result alone: its elements depend on where it begins
         if all(letters.count(letter) == 1 for letters in found):
             yield sharded(call, dims, [Shard(letters.index(letter)) for letters in found])
-        elif not any(letter in letters for letters in found) and sum(dim is not None for dim in dims) > 1:
+        elif any(letter in letters for letters in found):
+            continue
+        elif letter.startswith(_LEADING) or sum(dim is not None for dim in dims) > 1:
             yield from _terms(call, dims)
 
 
@@ -210,7 +214,7 @@ def _dims(letters: Letters, ndim: int) -> Letters | None:
     leading = ndim - len(own)
     if leading < 0 or (leading and BATCH not in letters):
         return None
-    return (*(f"batch{index}" for index in range(leading, 0, -1)), *own)
+    return (*(f"{_LEADING}{index}" for index in range(leading, 0, -1)), *own)
 
 
 # ---- views, lists, indices -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..._autograd.grad_mode import is_grad_enabled
@@ -28,7 +29,7 @@ def lstm_through_time(
     if all(each is None for each in grads):
         return [None] * 5
     if is_grad_enabled():  # the gradients are to have gradients
-        return recorded_gradients(lambda *tensors: lstm_by_steps(*tensors, backwards), given, grads)
+        return recorded_gradients(partial(lstm_by_steps, backwards=backwards), given, grads)
     _, h, c, weight, bias = given
     steps, batch, size = cells.shape
     by_found, by_h, by_c = (

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._base.shapes import broadcast_shapes
+from ..rows import rows_by_operators
 from .basic import dimensions
 from .recorded import recorded_gradients
 
-__all__ = ["rows_backward", "rows_by_operators"]
+__all__ = ["gradients_of_rows", "rows_backward"]
 
 
 def rows_backward(
@@ -53,36 +53,24 @@ def rows_backward(
     )
 
 
-def rows_by_operators(
-    function: Callable[..., Any],
+def gradients_of_rows(
+    function: Any,
     dim: Any,
     tensors: Sequence[Any],
     numbers: Sequence[Any],
-    grads: Sequence[tuple[Any, str]],
+    grads: Sequence[Any],
     wanted: Sequence[int],
 ) -> tuple[Any, ...]:
-    """Return the gradients by the tensors at the places `wanted` of an operator that `function` computes of tensors,
-    numbers, the dimensions of a row and the number of its elements. With the gradient of each result stands what it has
-    an element for, as in `rows_backward`.
-    """
-    shape = list(broadcast_shapes(*(each.shape for each in tensors)))
-    along = dimensions(dim, len(shape))
-    others = [d for d in range(len(shape)) if d not in along]
-    of_row = [1 if d in along else size for d, size in enumerate(shape)]
-    of_place = [size if d in along else 1 for d, size in enumerate(shape)]
-    sizes = {"value": shape, "results": of_row, "across": of_place}
+    """Return the gradients by the tensors at the places `wanted` of an operator whose gradients no other one computes:
+    it is computed as operators of tensors once more."""
+    ndim = max(each.ndim for each in tensors)
+    along = dimensions(dim, ndim)
 
     def results(*tensors: Any) -> list[Any]:
-        aligned = [each.reshape([1] * (len(shape) - each.ndim) + list(each.shape)) for each in tensors]
-        found = function(*aligned, *numbers, along, math.prod(shape[d] for d in along))
-        return [whole(each, kind) for each, (_, kind) in zip(found, grads, strict=True)]
+        found = rows_by_operators(function.op, ndim, tensors, numbers, along)
+        return [
+            result if grad is None else result.reshape(grad.shape) for result, grad in zip(found, grads, strict=True)
+        ]
 
-    def whole(result: Any, kind: str) -> Any:
-        if kind != "across":
-            return result.expand(sizes[kind])
-        return result.expand(shape).sum(others, True) if others else result.expand(shape)
-
-    found = recorded_gradients(
-        results, tensors, [None if grad is None else grad.reshape(sizes[kind]) for grad, kind in grads]
-    )
+    found = recorded_gradients(results, tensors, grads)
     return tuple(found[place] for place in wanted)

@@ -98,12 +98,45 @@ def test_gradients_of_each_sample() -> None:
         return ow.nn.functional.cross_entropy(scores, label.unsqueeze(0))
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the gradient by the weight of a convolution has no rule
+        warnings.simplefilter("error")  # none is called for each sample
         got = vmap(func.grad(loss), in_dims=(None, 0, 0))(parameters, images, labels)
     for index in range(4):
         want = func.grad(loss)(parameters, images[index], labels[index])
         for name, each in want.items():
             ow.testing.assert_close(got[name][index], each)
+
+
+@pytest.mark.filterwarnings("error:There is a performance drop")
+@pytest.mark.parametrize(
+    ("model", "sizes"),
+    [
+        (ow.nn.LayerNorm((3, 4)), (2, 3, 4)),
+        (ow.nn.RMSNorm(4), (3, 4)),
+        (ow.nn.RMSNorm(4), (4,)),
+        (ow.nn.GroupNorm(2, 4), (1, 4, 3)),
+        (ow.nn.LayerNorm(4).bfloat16(), (3, 4)),
+        (ow.nn.Conv1d(4, 6, 2, groups=2), (1, 4, 5)),
+        (ow.nn.Conv2d(4, 4, 3, groups=4, padding=1), (2, 4, 5, 5)),
+        (ow.nn.Conv2d(2, 3, 3, stride=2, bias=False), (2, 2, 5, 5)),
+        (ow.nn.Conv3d(2, 3, 2), (1, 2, 3, 3, 3)),
+        (ow.nn.ConvTranspose2d(2, 3, 2, stride=2), (1, 2, 3, 3)),
+    ],
+    ids=repr,
+)
+def test_gradients_of_each_sample_by_weights(model: Any, sizes: Any) -> None:
+    parameters = {name: each.detach() + 0.1 for name, each in model.named_parameters()}
+    samples = ow.randn(5, *sizes, generator=ow.Generator().manual_seed(3)).to(next(iter(parameters.values())).dtype)
+    gradient = func.grad(lambda parameters, x: func.functional_call(model, parameters, (x,)).float().square().sum())
+    got = vmap(gradient, (None, 0))(parameters, samples)
+    for name, each in got.items():
+        want = ow.stack([gradient(parameters, sample)[name] for sample in samples])
+        ow.testing.assert_close(each, want)
+    # And of weights that each sample has itself.
+    several = {name: ow.stack([each, 2 * each]) for name, each in parameters.items()}
+    got = vmap(gradient)(several, samples[:2])
+    for name, each in got.items():
+        one, other = ({key: value[index] for key, value in several.items()} for index in (0, 1))
+        ow.testing.assert_close(each, ow.stack([gradient(one, samples[0])[name], gradient(other, samples[1])[name]]))
 
 
 def test_ensembles() -> None:

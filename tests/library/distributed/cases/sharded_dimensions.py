@@ -55,6 +55,29 @@ def meshes(size):
     return [1, 2] if size == 4 else [1]
 
 
+def case_convolutions_of_sharded_batches(rank, size):
+    """The gradients of weights are partial sums."""
+    torch.manual_seed(0)  # every rank makes the same modules
+    for module, sizes in (
+        (nn.Conv1d(4, 2, 3, groups=2), (4, 6)),
+        (nn.Conv2d(2, 3, 3, stride=2), (2, 5, 5)),
+        (nn.Conv2d(2, 2, 3, groups=2, padding=1), (2, 5, 5)),
+        (nn.Conv3d(1, 2, 2), (1, 3, 3, 3)),
+    ):
+        x = random(size * 2, *sizes)
+        module(x).square().sum().backward()
+        expected = [each.grad for each in module.parameters()]
+        parameters = {
+            name: sharded(each.detach(), size, Replicate()).requires_grad_() for name, each in module.named_parameters()
+        }
+        with nothing_gathered():
+            found = torch.func.functional_call(module, parameters, (sharded(x, size, Shard(0)),))
+            assert found.placements == (Shard(0),)
+            gradients = torch.autograd.grad(found.square().sum(), list(parameters.values()))
+        for mine, theirs in zip(gradients, expected, strict=True):
+            torch.testing.assert_close(mine.full_tensor(), theirs)
+
+
 def case_embeddings_by_rows(rank, size):
     table, index = random(9, 4), torch.tensor([[0, 8, 3], [3, 3, 5]])
     for options in ({}, {"padding_idx": 3}):

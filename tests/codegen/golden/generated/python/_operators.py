@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "cc4b698c"
+INTERFACE = "cce76ebc"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -66,7 +66,7 @@ _operators.define(-1, 'matmul', 'composite', '--', (('input', 'Tensor'), ('other
 _operators.define(16, 'uniform_', 'random', 'tffg', (('input', 'Tensor'), ('from_', 'float', 0.0), ('to', 'float', 1.0), ('generator', 'Generator?', None), ), 3, method=True, first=0, rule='keep', random=True)
 _operators.define(17, 'random_', 'random', 'tiig', (('input', 'Tensor'), ('from_', 'int?', None), ('to', 'int?', None), ('generator', 'Generator?', None), ), 3, method=True, first=0, rule='keep', random=True, bounds=('from_', 'to'))
 _operators.define(18, 'rand', 'factory', 'l-y', (('size', 'int[]'), ('generator', 'Generator?', None), ('dtype', 'dtype?', None), ), 1, out='cast', function=True, separate='size', rule='make', naming=None, random=True, default_dtype=11, body=_rand_body)
-_operators.define(19, 'softmax', 'rows', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 3, overload='int', out='cast', method=True, function=True, differentiable=True, rule='reduce')
+_operators.define(19, 'softmax', 'rows', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 3, overload='int', out='cast', method=True, function=True, differentiable=True, rule='reduce', by_operators=(lambda self_, _along_, count_: ((top_ := self_.amax(_along_, True)), (total_ := exp((self_-top_)).sum(_along_, True)), ((exp((self_-top_))/total_),),)[-1], ('value',)))
 _operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau', 'Tensor'), ('columns', 'int'), ), 3, first=0, differentiable=True, rule='(...,M,N),(...,K)->(...,M,C)', naming=None)
 _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input', 'Tensor'), ('tau', 'Tensor'), ), 2, out='cast', body=_linalg_householder_product_body)
 _operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True, rule='keep')
