@@ -1,26 +1,23 @@
-"""Kernels of row operators, in each dtype of computation: their passes over a row, and what follows from these."""
+"""Kernels of row operators: the passes over a row that their loop nest takes, and what follows from these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import DType
-from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
-from ..expr.kernel_text import emit_expression, is_inexact, variable
-from ..expr.lower import Env
+from ..expr import Emitted, parse
+from ..expr.kernel_text import emit_expression, emit_tree, is_inexact, variable
+from ..expr.typed import Arg, names, replaced
 from ..model.computation import row_dtypes
-from ..model.operator import End, Expression, Extent, Let, Operator, Rows
-from ..nest.of import identity
+from ..model.operator import Extent, Operator, Rows
+from ..nest.nodes import Axis, Identity, Join, Map, Node, Store
+from ..nest.of import of
 from .blocks import Stages, stages
 from .expressions import Variable, enum, parameters
 
-# The combination and the identity of each reduction over a row.
-_JOINS = {
-    "sum": ("acc + self", 0),
-    "max": ("maximum(acc, self)", End.LOWEST),
-    "min": ("minimum(acc, self)", End.HIGHEST),
-}
+_JOINS = {"sum": "acc + self", "max": "maximum(acc, self)", "min": "minimum(acc, self)"}
+"""The combinations of reductions over a row."""
 _KEPT = "_kept"
 """The name of an element that a pass has left in the result's memory; no argument has such a name."""
 
@@ -136,39 +133,33 @@ class RowsKernel:
 
 def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
     """Yield the kernels of rows, for each dtype of computation."""
-    kept, outputs = _kept(operator, body)
-    for dtype in operator.compute_dtypes:
-        env = row_dtypes(operator, body, dtype) | {_KEPT: dtype}
-        reader = _Reader(env, dtype)
-        for let in body.lets:
-            reader.add(let)
-        mapped = [
-            reader.value(f"element_{index}", expression, "=" if extent is Extent.ELEMENT else "+=")
-            for index, (extent, expression) in enumerate(outputs)
-        ]
-        operands = [
-            Operand(variable(each.name), env[each.name].c_type, index) for index, each in enumerate(operator.inputs)
-        ]
-        rows = {variable(name) for name in body.per_row}
-        lets = reader.placed()
-        passes = tuple(_passes(lets, kept))
-        yield RowsKernel(
-            suffix=dtype.suffix,
-            enum=enum(dtype),
-            ctype=dtype.c_type,
-            elements=(
-                *(each for each in operands if each.name not in rows),
-                *([Operand(variable(_KEPT), dtype.c_type, None)] if kept else []),
-            ),
-            per_row=tuple(each for each in operands if each.name in rows),
-            params=parameters(operator, dtype),
-            lets=tuple(lets.values()),
-            passes=passes,
-            phases=tuple(_phases(lets, passes)),
-            mapped=_pass(mapped) if mapped else None,
-            results=tuple(reader.value("result", each) for each in body.of(Extent.ROW)),
-            side_by_side=not body.of(Extent.PLACE),
-        )
+    return (_kernel(operator, body, dtype) for dtype in operator.compute_dtypes)
+
+
+def _kernel(operator: Operator, body: Rows, dtype: DType) -> RowsKernel:
+    env = row_dtypes(operator, body, dtype)
+    operands = [
+        Operand(variable(each.name), env[each.name].c_type, index) for index, each in enumerate(operator.inputs)
+    ]
+    rows = {variable(name) for name in body.per_row}
+    elements = [each for each in operands if each.name not in rows]
+    row = _Row(operator, dtype)
+    kept = row.keep(frozenset(each.name for each in elements))
+    passes = tuple(_passes(row.lets, kept))
+    return RowsKernel(
+        suffix=dtype.suffix,
+        enum=enum(dtype),
+        ctype=dtype.c_type,
+        elements=(*elements, *([Operand(variable(_KEPT), dtype.c_type, None)] if kept else [])),
+        per_row=tuple(each for each in operands if each.name in rows),
+        params=parameters(operator, dtype),
+        lets=tuple(row.lets.values()),
+        passes=passes,
+        phases=tuple(_phases(row.lets, passes)),
+        mapped=_pass(row.mapped) if row.mapped else None,
+        results=tuple(row.results),
+        side_by_side=not body.of(Extent.PLACE),
+    )
 
 
 def kinds(body: Rows) -> tuple[str, ...]:
@@ -182,33 +173,14 @@ def bits(operator: Operator, tensors: frozenset[str]) -> str:
     return hex(sum(1 << index for index, each in enumerate(operator.inputs) if each.name in tensors))
 
 
-def _kept(operator: Operator, body: Rows) -> tuple[str | None, list[tuple[Extent, Expression]]]:
-    """Return the last pass over the elements. If the only such result needs of the row just the elements of the last
-    reduction: that reduction, and the result in terms of these elements."""
-    outputs = [(extent, body.of(extent)) for extent in (Extent.ELEMENT, Extent.PLACE)]
-    found = [(extent, each) for extent, expressions in outputs for each in expressions]
-    last = next((let for let in reversed(body.lets) if let.combine is not None), None)
-    if last is None or [extent for extent, _ in found] != [Extent.ELEMENT]:
-        return None, found
-    value = found[0][1]
-    tensors = {each.name for each in operator.inputs} - body.per_row
-    if tensors & names(_with(value, last.expression, Literal(0))):
-        return None, found
-    return last.name, [(Extent.ELEMENT, replace(value, tree=_with(value, last.expression, Name(_KEPT))))]
-
-
-def _with(value: Expression, element: Expression, new: Expr) -> Expr:
-    return replaced(value.tree, element.tree, new)
-
-
-def _passes(lets: dict[str, Value], kept: str | None) -> Iterator[Pass]:
+def _passes(lets: dict[str, Value], kept: str) -> Iterator[Pass]:
     """Reductions that follow each other run together where none needs another, but for those that call functions of
     rows, or leave their elements."""
     together: list[Value] = []
     for let in lets.values():
         if let.combine is None:
             continue
-        is_kept = let.name == variable(kept or "")
+        is_kept = let.name == kept
         alone = is_kept or stages([let.each.root], ()) is not None
         if together and (alone or _needs(let, together)):
             yield _pass(together)
@@ -241,35 +213,60 @@ def _needs(let: Value, others: Sequence[Value]) -> bool:
     return any(other.name in let.reads for other in others)
 
 
-class _Reader:
-    """Values of a row, in one dtype."""
+class _Row:
+    """The values that the loop nest of an operator computes of a row, in one dtype."""
 
-    def __init__(self, env: Env, dtype: DType) -> None:
-        self.env = env
+    def __init__(self, operator: Operator, dtype: DType) -> None:
         self.dtype = dtype
         self.lets: dict[str, Value] = {}
-
-    def add(self, let: Let) -> None:
-        name = variable(let.name)
-        value = self.value(name, let.expression)
-        if let.combine is not None:
-            text, start = _JOINS[let.combine]
-            joined = emit_expression(parse(text, ("acc", "self")), {"acc": self.dtype, "self": self.dtype}, self.dtype)
-            neutral = identity(start, self.dtype) if isinstance(start, End) else str(start)
-            value = replace(value, combine=joined, identity=neutral)
-        self.lets[name] = value
-
-    def placed(self) -> dict[str, Value]:
-        """All values, with their slots."""
+        self.mapped: list[Value] = []
+        self.results: list[Value] = []
+        for axis in of(operator, dtype):
+            if isinstance(axis, Axis):
+                self._read(axis.body)
+        # Slots of reductions come first.
         order = sorted(self.lets.values(), key=lambda let: let.combine is None)
         slots = {let.name: slot for slot, let in enumerate(order)}
-        return {name: replace(let, slot=slots[name]) for name, let in self.lets.items()}
+        self.lets = {name: replace(let, slot=slots[name]) for name, let in self.lets.items()}
 
-    def value(self, name: str, expression: Expression, assigned: str = "=") -> Value:
-        direct = frozenset(map(variable, names(expression.tree)))
-        reads = set(direct)
-        for read in tuple(reads):
-            if read in self.lets and self.lets[read].combine is None:
-                reads |= self.lets[read].reads
-        each = emit_expression(expression.tree, self.env, self.dtype)
-        return Value(name, expression.line, each, frozenset(reads), direct, assigned=assigned)
+    def _read(self, nodes: Iterable[Node]) -> None:
+        identities: dict[str, str] = {}
+        env = {"acc": self.dtype, "self": self.dtype}
+        for node in nodes:
+            match node:
+                case Identity(name, _, value):
+                    identities[name] = value
+                case Map(name, _, value, line=line):
+                    self.lets[variable(name)] = self._value(variable(name), line, value)
+                case Axis(body=(Join(name, how, element, line=line),)):
+                    joined = emit_expression(parse(_JOINS[how], tuple(env)), env, self.dtype)
+                    reduced = self._value(variable(name), line, element)
+                    self.lets[variable(name)] = replace(reduced, combine=joined, identity=identities[name])
+                case Axis(body=stores):
+                    self.mapped = list(self._elements(each for each in stores if isinstance(each, Store)))
+                case Store(value=value, line=line):
+                    self.results.append(self._value("result", line, value))
+
+    def _elements(self, stores: Iterable[Store]) -> Iterator[Value]:
+        """Yield the values of elements; what is added to the sums over all rows comes behind."""
+        for index, store in enumerate(sorted(stores, key=lambda each: each.adds)):
+            value = self._value(f"element_{index}", store.line, store.value)
+            yield replace(value, assigned="+=" if store.adds else "=")
+
+    def _value(self, name: str, line: int, each: Emitted) -> Value:
+        direct = frozenset(map(variable, names(each.root)))
+        indirect = (self.lets[read].reads for read in direct if read in self.lets and not self.lets[read].combine)
+        return Value(name, line, each, direct.union(*indirect), direct)
+
+    def keep(self, elements: frozenset[str]) -> str:
+        """Return the last reduction, if the only result that has elements needs of the row just those of this
+        reduction, and let it read them; otherwise nothing."""
+        last = next((let for let in reversed(self.lets.values()) if let.combine is not None), None)
+        if last is None or [each.assigned for each in self.mapped] != ["="]:
+            return ""
+        (value,) = self.mapped
+        root = replaced(value.each.root, {last.each.root: Arg(self.dtype, _KEPT)})
+        if elements & set(map(variable, names(root))):
+            return ""
+        self.mapped = [self._value(value.name, value.line, emit_tree(root))]
+        return last.name

@@ -38,6 +38,8 @@ class Map:
     ctype: str
     value: Emitted
     constant: bool = False
+    line: int = 0
+    """The line of the declaration that it comes from."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Join:
     element: Emitted
     compound: bool
     """True if the element is an operation, which people put into parentheses."""
+    line: int = 0
 
 
 NEUTRAL = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
@@ -107,6 +110,7 @@ class Store:
     elements: tuple[str, ...]
     value: Emitted
     adds: bool = False
+    line: int = 0
 
 
 @dataclass(frozen=True)

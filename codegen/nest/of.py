@@ -135,20 +135,21 @@ def rows(operator: Operator, body: Rows, dtype: DType) -> Iterator[Node]:
         Load(each.name, f"{each.name}[{'line' if each.name in body.per_row else 'i'}]") for each in operator.inputs
     ]
     for let in body.lets:
-        tree = let.expression.tree
+        tree, line = let.expression.tree, let.expression.line
+        value = emit_expression(tree, env, dtype)
         if let.combine is None:
-            nodes.append(_declared(let.name, tree, env, dtype, constant=True))
+            nodes.append(Map(let.name, dtype.c_type, value, constant=True, line=line))
             continue
-        join = Join(let.name, let.combine, emit_expression(tree, env, dtype), _is_operation(tree))
+        join = Join(let.name, let.combine, value, _is_operation(tree), line)
         nodes += [Identity(let.name, dtype.c_type, NEUTRAL[let.combine]), _each(join)]
     elements: list[Node] = []
     of_row: list[Node] = []
     for label, (extent, result) in zip(labels(operator), body.outputs, strict=True):
         value = emit_expression(result.tree, env, dtype)
         if extent is Extent.ROW:
-            of_row.append(Store((f"{label}[line]",), value))
+            of_row.append(Store((f"{label}[line]",), value, line=result.line))
         else:
-            elements.append(Store((f"{label}[i]",), value, adds=extent is Extent.PLACE))
+            elements.append(Store((f"{label}[i]",), value, adds=extent is Extent.PLACE, line=result.line))
     yield Comment(f"the rows along `dim`, each of which stays in the cache; {_SHARED} rows")
     yield _lines(*nodes, *([_each(*elements)] if elements else []), *of_row)
 
