@@ -20,7 +20,7 @@ from ..model.computation import typed
 from ..model.folding import Folding
 from ..model.loop import Loop
 from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Rows, View
-from ..nest import c
+from ..nest import c, forms
 from ..nest.of import identity
 from . import c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
 from .expressions import Variable, enum
@@ -142,14 +142,20 @@ def _printed(operator: Operator, *kernels: Iterable[Any]) -> dict[str, str]:
     return {each.name: c.text(scheduled(each), operator.file) for some in kernels for each in some}
 
 
+def _by_suffix(
+    operator: Operator, kernels: Iterable[Any], functions: Callable[[Any], Iterator[forms.Function | forms.Text]]
+) -> dict[str, str]:
+    """Return the C of kernels by the suffixes of their dtypes."""
+    return {each.suffix: c.text(functions(each), operator.file) for each in kernels}
+
+
 def _of_scan(operator: Operator, body: Accumulation) -> Context:
     kernels = tuple(_accumulators(operator, body))
-    printed = {each.suffix: c.text(scan.functions(each), operator.file) for each in kernels}
-    return _with_kernels(kernels, printed=printed)
+    return _with_kernels(kernels, printed=_by_suffix(operator, kernels, scan.functions))
 
 
 def _conditions(operator: Operator) -> Context:
-    return {"checks": requirements.checks(operator), "checked": requirements.used_parameters(operator)}
+    return {"requirements": c.text(requirements.forms(operator), operator.file)}
 
 
 def _of_accumulation(operator: Operator, body: Accumulation) -> Context:
@@ -160,7 +166,7 @@ def _of_rows(operator: Operator, body: Rows) -> Context:
     kernels = tuple(rows.kernels(operator, body))
     return _with_kernels(
         kernels,
-        printed={each.suffix: c.text(row_kernels.functions(each), operator.file) for each in kernels},
+        printed=_by_suffix(operator, kernels, row_kernels.functions),
         kinds=rows.kinds(body),
         per_row=rows.bits(operator, body.per_row),
         per_place=rows.bits(operator, body.per_place),
@@ -169,8 +175,13 @@ def _of_rows(operator: Operator, body: Rows) -> Context:
 
 
 def _of_loop(operator: Operator, body: Loop) -> Context:
-    names = c_loops.names(operator, body)
-    return _with_kernels(c_loops.kernels(operator, body), names=names, **_conditions(operator))
+    kernels = tuple(c_loops.kernels(operator, body))
+    return {
+        "kernels": kernels,
+        "names": c_loops.names(operator, body),
+        "printed": _by_suffix(operator, kernels, c_loops.functions),
+        **_conditions(operator),
+    }
 
 
 def _of_fold(operator: Operator, body: Folding) -> Context:
@@ -183,7 +194,7 @@ def _of_factory(operator: Operator, body: Factory) -> Context:
 
 
 def _of_view(operator: Operator, body: View) -> Context:
-    return {"v": views.function(operator, body)}
+    return {"geometry": c.text([views.function(operator, body)], operator.file)}
 
 
 def of_template(template: str, facts: Callable[[Operator, Any], Context]) -> File:
@@ -206,5 +217,5 @@ FILES: dict[Family, File] = {
     Family.COMPUTE: of_template("compute.c.j2", compute.context),
     Family.VIEW: of_template("view.c.j2", _of_view),
 }
-_WITHOUT_KERNELS = of_template("view.c.j2", lambda operator, body: {"v": None})
+_WITHOUT_KERNELS = of_template("view.c.j2", lambda operator, body: {"geometry": ""})
 """A descriptor alone, of what the core computes."""

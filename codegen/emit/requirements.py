@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..dtypes import BOOL
@@ -12,49 +11,45 @@ from ..expr import names
 from ..expr.kernel_text import emit_expression, variable
 from ..model.computation import requirement_dtypes
 from ..model.operator import ERROR_KINDS, Expression, Family, Operator, Requirement
+from ..nest.forms import Declared, Function, Line, Text
 from .descriptors import dtype_bits
+from .schedules.rows import written
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True)
-class Check:
-    """Context of elementwise.c.j2 for one condition on parameters."""
-
-    line: int
-    statements: tuple[str, ...]
-    broken: str
-    """C that is true if the condition does not hold."""
-    error: str
-    message: str
-    """Arguments of printf."""
-
-
-def checks(operator: Operator) -> tuple[Check, ...]:
-    """Return the checks of a body's requirements in C."""
-    return tuple(_check(operator, requirement) for requirement in operator.body.conditions)
+def forms(operator: Operator) -> Iterator[Function | Text]:
+    """Yield the function of a body's requirements, as far as there are any: of parameters, and of sizes behind them."""
+    if not operator.body.conditions:
+        return
+    parameters = (Line(f"const double {variable(name)} = params[{index}];") for index, name in _used(operator))
+    checks = (_check(operator, requirement) for requirement in operator.body.conditions)
+    head = f"static int {operator.name}_requirements(const double *params, int dtype, char *message, size_t capacity)"
+    yield Text("#ifdef OW_DESCRIPTOR\n#include <stdio.h>")
+    yield Function(head, (Line("(void)dtype;"), *parameters, *checks, Line("return OW_OK;")))
+    yield Text("#endif")
 
 
-def used_parameters(operator: Operator) -> tuple[tuple[int, str], ...]:
-    """Index and C variable of each parameter that a condition or a message mentions, and of sizes behind them."""
+def _used(operator: Operator) -> Iterator[tuple[int, str]]:
+    """Yield the parameters and sizes that a condition or a message mentions."""
     conditions = operator.body.conditions
     used = {name for each in conditions for name in names(each.check.tree)}
     used |= {part.name for each in conditions for part in each.message if not isinstance(part, str)}
-    params = [each.name for each in operator.params]
-    found = dict(zip(params, range(len(params)), strict=True))
-    for index, name in enumerate(operator.body.named_sizes):
-        found.setdefault(name, len(params) + index)
-    return tuple((index, variable(name)) for name, index in found.items() if name in used)
+    found: dict[str, int] = {}
+    for index, name in enumerate((*(each.name for each in operator.params), *operator.body.named_sizes)):
+        found.setdefault(name, index)
+    return ((index, name) for name, index in found.items() if name in used)
 
 
-def _check(operator: Operator, requirement: Requirement[Expression, Any]) -> Check:
+def _check(operator: Operator, requirement: Requirement[Expression, Any]) -> Declared:
     emitted = emit_expression(requirement.check.tree, requirement_dtypes(operator), BOOL)
     digits = "%.15g" if operator.family is Family.LOOP else "%g"  # sizes are whole
     message = ", ".join(format_arguments(requirement, lambda part: (digits, variable(part.name))))
     broken = f"!({emitted.value})"
     if requirement.dtypes is not None:
         broken = f"({' | '.join(dtype_bits(requirement.dtypes))}) >> dtype & 1 && {broken}"
-    return Check(requirement.check.line, emitted.statements, broken, error_kind(requirement), message)
+    failed = f"return snprintf(message, capacity, {message}), {error_kind(requirement)};"
+    return Declared(requirement.check.line, written(emitted.statements, f"if ({broken}) {failed}"))
 
 
 def error_kind(requirement: Requirement[Any, Any]) -> str:

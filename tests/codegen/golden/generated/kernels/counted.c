@@ -14,19 +14,20 @@
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 #define scalar_t float
+
 static inline void code_f32(float *restrict result, const float *restrict self, const int64_t *restrict place, const int64_t n, const int64_t bins) {
     (void)n;
-#line 246 "ops.yaml"
-for (int64_t i = 0; i < n; i++)
+#line 249 "ops.yaml"
+    for (int64_t i = 0; i < n; i++)
     if (place[i] >= 0 && place[i] < bins) result[2 * place[i]] += self[i];
-#line 23 "counted.c"
+#line 24 "counted.c"
 }
+
 #undef scalar_t
 
 static int loop_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index;
-    for (int64_t i = 0; i < length; i++)
-        code_f32((float *)(ptr[0] + i * stride[0]), (const float *)(ptr[1] + i * stride[1]), (const int64_t *)(ptr[2] + i * stride[2]), stride[3], (int64_t)params[0].i);
+    for (int64_t i = 0; i < length; i++) code_f32((float *)(ptr[0] + i * stride[0]), (const float *)(ptr[1] + i * stride[1]), (const int64_t *)(ptr[2] + i * stride[2]), stride[3], (int64_t)params[0].i);
     return OW_OK;
 }
 
