@@ -70,15 +70,21 @@ def remove_unused(folder: Path) -> None:
                     path.unlink()
 
 
+def size() -> int:
+    """Return how many bytes are kept for this user."""
+    folder = users_folder("objects")
+    return 0 if folder is None else sum(path.stat().st_size for path in folder.parent.rglob("*") if path.is_file())
+
+
 def clear() -> int:
     """Remove everything that is kept for this user; the number of bytes that it had."""
     folder = users_folder("objects")
-    size = 0
+    removed = 0
     for path in sorted(folder.parent.rglob("*"), reverse=True) if folder is not None else ():
         with suppress(OSError):
-            size += path.lstat().st_size if path.is_file() else 0
+            removed += path.lstat().st_size if path.is_file() else 0
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-    return size
+    return removed
 
 
 def users_own() -> ObjectCache:

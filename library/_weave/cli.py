@@ -1,5 +1,5 @@
-"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `stubs`, `cache`, `check`; also `python -m
-opweave`.
+"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `stubs`, `docs`, `doctor`, `cache`, `check`;
+also `python -m opweave`.
 
 Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
 done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
@@ -121,6 +121,15 @@ def _parser() -> argparse.ArgumentParser:
     functions.add_argument("--markdown", action="store_true", help="the page of the documentation")
     functions.set_defaults(command=_functions)
 
+    docs = commands.add_parser("docs", help="the signature and the docstring of a function, a class or a module")
+    docs.add_argument("name", nargs="+", help="softmax, nn.Linear, Tensor.add_")
+    docs.set_defaults(command=_docs)
+
+    doctor = commands.add_parser(
+        "doctor", help="the processor, levels, libraries, caches and threads, and advice: what an issue report needs"
+    )
+    doctor.set_defaults(command=_doctor)
+
     cache = commands.add_parser("cache", help="where compiled code is kept between processes, and its removal")
     cache.add_argument("--clear", action="store_true", help="remove it; it is compiled again when it is needed")
     cache.set_defaults(command=_cache)
@@ -145,8 +154,26 @@ def _cache(options: argparse.Namespace) -> None:
     if options.clear:
         print(f"removed {object_cache.clear()} bytes from {folder.parent}")
     else:
-        size = sum(path.stat().st_size for path in folder.parent.rglob("*") if path.is_file())
-        print(f"{size} bytes in {folder.parent}")
+        print(f"{object_cache.size()} bytes in {folder.parent}")
+
+
+# ---- docs, doctor ------------------------------------------------------------------------------------------
+
+
+def _docs(options: argparse.Namespace) -> None:
+    from .reference import documentation
+
+    try:
+        texts = [documentation(name) for name in options.name]
+    except KeyError as error:
+        raise _CommandError(error.args[0]) from None
+    print("\n\n\n".join(texts))
+
+
+def _doctor(options: argparse.Namespace) -> None:
+    from .doctor import report
+
+    print(report())
 
 
 # ---- weave, check ------------------------------------------------------------------------------------------

@@ -226,3 +226,34 @@ def test_check_of_opweave_itself(tmp_path: Path) -> None:
 def test_usage(tmp_path: Path) -> None:
     assert "usage: opweave" in opweave(cwd=tmp_path, status=2).stderr
     assert opweave("--version", cwd=tmp_path).stdout.startswith("opweave 0")
+
+
+# ---- docs, doctor ---------------------------------------------------------------------------------------
+
+
+def test_documentation_of_names(command: Command) -> None:
+    printed = command("docs", "softmax", "nn.Linear", "Tensor.add_", "opweave.linalg", "pi").stdout
+    assert printed.startswith("opweave.softmax(input, dim, dtype=None, *, out=None)\n\nExponentials of the elements")
+    assert "\n\n\nopweave.nn.Linear(in_features, out_features, bias=True, device=None, dtype=None)\n\nLinear" in printed
+    assert "\n\n\nopweave.Tensor.add_(" in printed
+    assert "\n\n\nopweave.linalg\n\n" in printed
+    assert "opweave has no 'sofmax'; did you mean 'softmax'?" in command("docs", "sofmax", status=1).stderr
+    assert "opweave.nn has no 'Linaer'; did you mean 'Linear'?" in command("docs", "nn.Linaer", status=1).stderr
+
+
+def test_facts_for_reports(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = command("doctor").stdout
+    for expected in (
+        "opweave version: ",
+        "CPU capability: ",
+        "\ncompiler: ",
+        "\ncache: ",
+        "\nsafetensors: safetensors ",
+    ):
+        assert expected in printed
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
+    advice = command("doctor").stdout.partition("\nAdvice:\n")[2]
+    assert advice.startswith("compile() runs functions as they are, and nothing can be woven: no C compiler was found")
+    assert "XDG_CACHE_HOME" in advice

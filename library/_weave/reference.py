@@ -1,0 +1,39 @@
+"""The text of a name's documentation, as `help` has it: `opweave docs`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import opweave
+
+from ..codegen.errors import suggest
+
+
+def documentation(name: str) -> str:
+    """Return the signature and the docstring of a public name, such as `softmax`, `nn.Linear` or `Tensor.add_`.
+
+    Raises:
+        KeyError: there is no such name; the message has the nearest one.
+    """
+    parts = name.removeprefix("opweave.").split(".")
+    found: Any = opweave
+    for place, part in enumerate(parts):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            within = ".".join(["opweave", *parts[:place]])
+            names = [each for each in dir(found) if not each.startswith("_")]
+            raise KeyError(f"{within} has no '{part}'; {suggest(part, names)}") from None
+    doc = inspect.getdoc(found)
+    return f"{'.'.join(['opweave', *parts])}{_signature(found)}\n\n{doc or 'There is no docstring.'}"
+
+
+def _signature(found: Any) -> str:
+    """The parameters and their defaults. Their types are in docstrings, in words."""
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return ""  # modules, dtypes, constants
+    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
