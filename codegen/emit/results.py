@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..dtypes import BOOL, DType
 from ..expr import Emitted, Expr, certain, emit_c, names
 from ..expr.kernel_text import TARGET, emit_expressions, variable
-from ..expr.typed import Node, Results, applied
+from ..expr.typed import applied, roots
 from ..model.computation import argument_dtypes, result_dtypes, variable_dtypes
 from ..model.operator import Elementwise, Operator
 from .blocks import Staged, Stages, stages
@@ -77,7 +77,7 @@ def kernel(
         trees, params, env = uniform_parts(trees, params, known, env)
     emitted = emit_expressions(trees, env, dtypes)
     loop = None if body.iterate is None else _loop(operator, body, env, dtype)
-    staged = None if loop is not None else stages(_roots(emitted.root), {each.name for each in operator.inputs}, True)
+    staged = None if loop is not None else stages(roots(emitted.root), {each.name for each in operator.inputs}, True)
     value = Part(line, staged.rest[0] if staged else emitted, results)
     parts = [value] if loop is None else [value, loop.start, loop.round]
     functions = [*applied(emitted.root), *(pair for part in parts for pair in applied(part.emitted.root))]
@@ -100,10 +100,6 @@ def kernel(
         chosen=tuple(index for index, each in enumerate(operator.inputs) if each.name in used - always),
         stages=staged,
     )
-
-
-def _roots(root: Node) -> tuple[Node, ...]:
-    return root.nodes if isinstance(root, Results) else (root,)
 
 
 def _loop(operator: Operator, body: Elementwise, env: dict[str, DType], dtype: DType) -> LoopOfElement:

@@ -21,7 +21,7 @@ from .functions.lists import LENGTH, LIST
 from .lower import Env, lower
 from .targets import C, Target
 from .tree import Expr
-from .typed import Arg, Cast, Const, Node, Op, Results, may_fail, postorder
+from .typed import Arg, Cast, Const, Node, Op, may_fail, postorder, roots
 
 # C's precedences, loosest first.
 _TERNARY, _OR, _XOR, _AND, _EQUAL, _ORDER, _SHIFT, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(11)
@@ -105,8 +105,7 @@ class _Printer:
             name = next(name for name in free if name not in taken)
             statements.append(f"const {self.target.variable_type(node.dtype)} {name} = {text};")
             self.bound[node] = name
-        roots = self.root.nodes if isinstance(self.root, Results) else (self.root,)
-        values = tuple(self._text(root)[0] for root in roots)
+        values = tuple(self._text(root)[0] for root in roots(self.root))
         return Emitted(tuple(statements), values, any(map(may_fail, self.nodes)), self.root)
 
     def _shared(self) -> list[Node]:

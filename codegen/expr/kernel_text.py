@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -56,7 +56,12 @@ def emit_expressions(trees: tuple[Expr, ...], env: Env, results: tuple[DType, ..
     if len(trees) == 1:
         return emit_expression(trees[0], env, results[0])
     nodes = tuple(lower(*each, TARGET.native) for each in zip(trees, [env] * len(trees), results, strict=True))
-    return emit_tree(Results(nodes[0].dtype, nodes))
+    return emit_together(nodes)
+
+
+def emit_together(nodes: Sequence[Node]) -> Emitted:
+    """The same of typed trees."""
+    return emit_tree(nodes[0] if len(nodes) == 1 else Results(nodes[0].dtype, tuple(nodes)))
 
 
 def is_inexact(emitted: Emitted) -> bool:

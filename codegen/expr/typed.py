@@ -146,6 +146,11 @@ def postorder(root: Node) -> list[Node]:
     return list(seen)
 
 
+def roots(root: Node) -> tuple[Node, ...]:
+    """The values of a tree, of which there is more than one where they are computed together."""
+    return root.nodes if isinstance(root, Results) else (root,)
+
+
 def names(root: Node) -> frozenset[str]:
     """The names of the arguments that a tree reads."""
     return frozenset(node.name for node in postorder(root) if isinstance(node, Arg))

@@ -53,9 +53,22 @@ def lines(forms: Iterable[Form], source: str, depth: int) -> Iterator[str]:
                 yield f"#pragma {text}"
             case Case(condition, body, ()):
                 yield from _loop(f"if ({condition})", body, source, depth)
-            case Case(condition, body, otherwise):
-                yield from (f"{indent}if ({condition}) {{", *lines(body, source, depth + 1))
-                yield from (f"{indent}}} else {{", *lines(otherwise, source, depth + 1), f"{indent}}}")
+            case Case():
+                yield from _cases(form, source, depth)
+
+
+def _cases(case: Case, source: str, depth: int, before: str = "") -> Iterator[str]:
+    """Yield the bodies of a condition, and of those that are tested where it does not hold."""
+    indent = _INDENT * depth
+    yield f"{indent}{before}if ({case.condition}) {{"
+    yield from lines(case.body, source, depth + 1)
+    match case.otherwise:
+        case (Case() as following,):
+            yield from _cases(following, source, depth, "} else ")
+        case ():
+            yield f"{indent}}}"
+        case otherwise:
+            yield from (f"{indent}}} else {{", *lines(otherwise, source, depth + 1), f"{indent}}}")
 
 
 def _positions(axis: Axis) -> str:

@@ -6,7 +6,9 @@ another target.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..expr import Emitted
 
@@ -136,3 +138,15 @@ class Comment:
 
 
 Node = Axis | Load | Map | Table | Identity | Accumulate | Join | Count | Find | Store | Guard | Scope | Comment
+_Kind = TypeVar("_Kind", bound=Node)
+
+
+def every(nodes: Iterable[Node], kind: type[_Kind]) -> list[_Kind]:
+    """Return the nodes of one kind, also those within others, in their order."""
+    found: list[_Kind] = []
+    for node in nodes:
+        if isinstance(node, kind):
+            found.append(node)
+        elif isinstance(node, (Axis, Scope)):
+            found += every(node.body, kind)
+    return found

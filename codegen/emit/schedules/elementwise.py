@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...nest.forms import Case, Declared, Form, Function, Lanes, Line, Strip, part
 from ..expressions import Variable
 from . import stages
+from .element import of_value
 from .rows import (
     ARGUMENTS,
     PADDED,
@@ -24,7 +25,6 @@ from .rows import (
     locals_of,
     put,
     status,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def functions(kernel: LoopKernel) -> Iterator[Function]:
     if kernel.stages is not None:
         yield from stages.functions(kernel, kernel.line)
     if kernel.stages is None or not kernel.stages.is_call:
-        value = written(kernel.statements, f"return {kernel.value};")
-        head = f"static inline {kernel.result} {kernel.name}_element({kernel.signature})"
-        yield Function(head, (Declared(kernel.line, value),))
+        yield of_value(f"static inline {kernel.result} {kernel.name}_element({kernel.signature})", kernel.line, kernel)
     if kernel.padded:
         yield _block(kernel)
     elif not kernel.scalar:

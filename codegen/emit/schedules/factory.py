@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...nest.forms import Axis, Block, Declared, Form, Function, Line
-from .rows import is_contiguous, written
+from ...nest.forms import Axis, Block, Form, Function, Line
+from .element import of_value
+from .rows import is_contiguous
 
 if TYPE_CHECKING:
     from ..factories import FactoryKernel
@@ -14,10 +15,7 @@ if TYPE_CHECKING:
 
 def functions(kernel: FactoryKernel) -> Iterator[Function]:
     """Yield the function of one element, and the loop."""
-    value = written(kernel.statements, f"return {kernel.value};")
-    yield Function(
-        f"static inline {kernel.ctype} {kernel.name}_element({kernel.signature})", (Declared(kernel.line, value),)
-    )
+    yield of_value(f"static inline {kernel.ctype} {kernel.name}_element({kernel.signature})", kernel.line, kernel)
     element = f"{kernel.name}_element({kernel.arguments});"
     contiguous = (
         Line(f"{kernel.ctype} *to = ({kernel.ctype} *)ptr[0];"),

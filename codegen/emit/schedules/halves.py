@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...nest.forms import Block, Case, Declared, Form, Function, Line
-from .rows import ARGUMENTS, call, written
+from ...nest.forms import Block, Case, Form, Function, Line
+from .element import of_value
+from .rows import ARGUMENTS, call
 
 if TYPE_CHECKING:
     from ..expressions import Variable
@@ -17,8 +18,7 @@ def functions(kernel: HalfKernel) -> Iterator[Function]:
     """Yield the functions of one register, of two and of rows."""
     params = [each.name for each in kernel.params]
     lanes = ", ".join(f"ow_lanes {name}" for name in (*kernel.inputs, *params))
-    value = written(kernel.statements, f"return {kernel.value};")
-    yield Function(f"static inline ow_lanes {kernel.name}_lanes({lanes})", (Declared(kernel.line, value),))
+    yield of_value(f"static inline ow_lanes {kernel.name}_lanes({lanes})", kernel.line, kernel)
     registers = (
         Line(f"    {call(f'{kernel.name}_lanes', *(f'{name}.{each}' for name in kernel.inputs), *params)},")
         for each in ("a", "b")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...nest.forms import Axis, Form, Line
 from ..expressions import Variable
 
 ARGUMENTS = "char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params"
+ALWAYS_INLINE = "static inline __attribute__((always_inline))"
 _EQUAL = "equal inputs give equal results anywhere"
 PADDED = f"length is a multiple of OW_PAD: only the vector form of the loop runs, so {_EQUAL}."
 WHOLE_PARTS = "~(int64_t)(OW_PAD - 1)"
@@ -40,6 +41,13 @@ def locals_of(params: Iterable[Variable], fails: bool) -> Iterator[Form]:
 def status(fails: bool) -> Line:
     """Return the end of a loop's function."""
     return Line(f"return {'failed ? OW_ZERO_DIVISION : OW_OK' if fails else 'OW_OK'};")
+
+
+def pointers(ctype: str, places: Mapping[str, str]) -> Line:
+    """Return pointers to elements of this type, by their names."""
+    cast = f"({ctype} *)"
+    to = (f"*{name} = {cast}{f'({place})' if ' ' in place else place}" for name, place in places.items())
+    return Line(f"{ctype} {', '.join(to)};")
 
 
 def is_contiguous(operand: int, ctype: str) -> str:

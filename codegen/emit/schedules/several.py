@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ...nest.forms import Axis, Case, Declared, Form, Function, Lanes, Line, Strip, part
+from ...nest.forms import Axis, Case, Form, Function, Lanes, Line, Strip, part
 from ..expressions import Variable
 from . import stages
-from .rows import ARGUMENTS, WHOLE_PARTS, buffer, buffers, call, is_contiguous, loads, locals_of, put, status, written
+from .element import called, computed, of_values
+from .rows import ARGUMENTS, WHOLE_PARTS, buffer, buffers, call, is_contiguous, loads, locals_of, put, status
 
 if TYPE_CHECKING:
     from ..blocks import Local
@@ -31,30 +32,13 @@ def functions(kernel: ResultsKernel) -> Iterator[Function]:
 def _values(kernel: ResultsKernel, values: Part, name: str, variables: Iterable[Variable | Local]) -> Function:
     """Return the function of the values that follow from one element, and from variables."""
     read = (*kernel.inputs, *kernel.params, *variables)
-    given = [f"{each.ctype} {each.name}" for each in read]
-    targets = [f"{each.ctype} *ow_to_{each.name}" for each in values.results]
-    error = ["int *err"] if values.emitted.uses_err else []
-    stored = " ".join(
-        f"*ow_to_{each.name} = {value};" for each, value in zip(values.results, values.emitted.values, strict=True)
-    )
-    unused = f"{', '.join(f'(void){each.name}' for each in read)};"
-    head = f"static inline void {kernel.name}_{name}({', '.join((*given, *targets, *error))})"
-    return Function(head, (Line(unused), Declared(values.line, written(values.emitted.statements, stored))))
-
-
-def _called(kernel: ResultsKernel, values: Part, name: str, elements: Iterable[str], error: str = "err") -> Line:
-    """Return the call of such a function, whose results have the names of the values."""
-    targets = (f"&{each.name}" for each in values.results)
-    return Line(f"{call(f'{kernel.name}_{name}', *elements, *targets, error if values.emitted.uses_err else '')};")
+    return of_values(f"static inline void {kernel.name}_{name}", values, read)
 
 
 def _computed(kernel: ResultsKernel, elements: Iterable[str], index: str) -> tuple[Form, ...]:
     """Return the results of one element, and their way to rows."""
-    return (
-        *(Line(f"{each.ctype} {each.name};") for each in kernel.results),
-        _called(kernel, kernel.value, "element", elements),
-        *(Line(f"to_{each.name}[{index}] = {each.name};") for each in kernel.results),
-    )
+    places = (f"to_{each.name}[{index}]" for each in kernel.results)
+    return computed(f"{kernel.name}_element", kernel.value, elements, places)
 
 
 # ---- contiguous rows --------------------------------------------------------------------------------------------
@@ -116,7 +100,7 @@ def _round(kernel: ResultsKernel, loop: LoopOfElement, elements: list[str]) -> I
     fails = loop.round.emitted.uses_err
     if fails:
         yield Line("int failed = 0;")
-    yield _called(kernel, loop.round, "round", elements, "&failed")
+    yield called(f"{kernel.name}_round", loop.round, elements, "&failed")
     if loop.ends:
         yield from (Line("active[j] &= ow_goes;"), Line("any |= active[j];"))
     for each in loop.state:

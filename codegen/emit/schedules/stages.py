@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...nest.forms import Declared, Form, Function, Lanes, Line, Strip, part
+from ...nest.forms import Form, Function, Lanes, Line, Strip, part
 from ..blocks import Computed, Staged
-from .rows import call, written
+from .element import of_value
+from .rows import call
 
 
 def functions(kernel: Staged, line: int) -> Iterator[Function]:
@@ -15,9 +16,8 @@ def functions(kernel: Staged, line: int) -> Iterator[Function]:
     for step in kernel.stages.steps:
         if isinstance(step, Computed):
             known = ", ".join(f"{each.ctype} {each.name}" for each in kernel.locals if each.name in step.reads)
-            value = written(step.value.statements, f"return {step.value.value};")
             head = f"static inline {step.buffer.ctype} {kernel.name}_{step.buffer.name}({known})"
-            yield Function(head, (Declared(line, value),))
+            yield of_value(head, line, step.value)
 
 
 def strip(kernel: Staged, target: str, last: tuple[Form, ...]) -> Iterator[Form]:
