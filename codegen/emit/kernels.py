@@ -1,57 +1,35 @@
-"""C kernels of elementwise, reduce, scan and factory operators, and the descriptor of every operator: one file each.
+"""C kernels of the operators of all families, and their descriptors: one file each.
 
-A kernel is one expression in one compute dtype. Decisions are made here (elementwise.py: those of elementwise loops);
-templates/ holds the loops.
+A kernel is what an operator computes in one dtype. Modules for families make them, `schedules/` their loops, or else
+templates, which have the descriptors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from ..dtypes import FLOAT32, FLOAT64, INT64, DType
-from ..expr import Apply, Emitted, applications
-from ..expr.functions import FUNCTIONS, Function
+from ..dtypes import INT64, DType
+from ..expr.functions import Function
 from ..expr.kernel_text import emit_expression, variable
 from ..expr.typed import applied
 from ..model.accumulation import Accumulation
 from ..model.computation import typed
 from ..model.folding import Folding
 from ..model.loop import Loop
-from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Rows, View
+from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Operator, Rows, View
 from ..nest import c, forms
-from ..nest.of import identity
-from . import c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
-from .expressions import Variable, enum
-from .schedules import row_kernels, scan, scheduled
+from . import accumulators, c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
+from .expressions import Variable
+from .schedules import reduce, row_kernels, scan, scheduled
 from .text import render
 
 Context = dict[str, object]
 """The names that a template may use."""
 File = Callable[[Operator, Any, str, Context], str]
 """Prints the C file of an operator and its body, of this path; the context has what all of them tell."""
-
-
-@dataclass(frozen=True)
-class AccumulatorKernel:
-    """A reduction or a scan, in one dtype."""
-
-    suffix: str
-    enum: str
-    ctype: str
-    line: int
-    identity: str
-    combine: Emitted
-    map: Emitted | None
-    finalize: Emitted | None
-    positions: bool
-    any_order: bool
-    """True if a scan gives the same bits in any order, so that each level may choose its own."""
-    fours: bool
-    """True if a scan is plain arithmetic, which C also writes for vectors of four elements."""
-    single: str | None
-    """The C type of half the precision that scans also read and write."""
+Schedule = Callable[[Any], Iterator[forms.Function | forms.Text]]
+"""Returns the functions of a kernel."""
 
 
 def emit(operator: Operator) -> str | None:
@@ -95,37 +73,6 @@ def _applied(operator: Operator) -> Iterator[tuple[Function, DType]]:
         yield from applied(emit_expression(expression.tree, env, result).root)
 
 
-# ---- reductions and scans -----------------------------------------------------------------------------------
-
-
-def _accumulators(operator: Operator, body: Accumulation) -> Iterator[AccumulatorKernel]:
-    """`acc`, `self` and `count` have the accumulator's dtype; inputs were cast to it."""
-    each, finalize = body.map, body.finalize
-    for dtype in operator.compute_dtypes:
-        combine = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
-        is_light = not dtype.is_complex and operator.cost == 1
-        functions = {FUNCTIONS[each.function] for each in applications(body.combine.tree) if isinstance(each, Apply)}
-        joins = is_light and all(function.associative for function in functions)
-        any_order = is_light and (dtype.is_integer or (joins and not any(function.rounds for function in functions)))
-        fours = joins and dtype.is_floating and all(function.symbol for function in functions)
-        yield AccumulatorKernel(
-            suffix=dtype.suffix,
-            enum=enum(dtype),
-            ctype=dtype.c_type,
-            line=body.combine.line,
-            identity=identity(body.identity, dtype),
-            positions=Found.POSITION in body.found,
-            any_order=any_order,
-            fours=fours,
-            single=FLOAT32.c_type if (any_order or fours) and dtype is FLOAT64 else None,
-            combine=combine,
-            map=None if each is None else emit_expression(each.tree, {"self": dtype}, dtype),
-            finalize=None
-            if finalize is None
-            else emit_expression(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
-        )
-
-
 # ---- the files of families ----------------------------------------------------------------------------------
 
 
@@ -142,31 +89,26 @@ def _printed(operator: Operator, *kernels: Iterable[Any]) -> dict[str, str]:
     return {each.name: c.text(scheduled(each), operator.file) for some in kernels for each in some}
 
 
-def _by_suffix(
-    operator: Operator, kernels: Iterable[Any], functions: Callable[[Any], Iterator[forms.Function | forms.Text]]
-) -> dict[str, str]:
-    """Return the C of kernels by the suffixes of their dtypes."""
-    return {each.suffix: c.text(functions(each), operator.file) for each in kernels}
+def _of_dtypes(operator: Operator, kernels: Iterable[Any], schedule: Schedule, **facts: object) -> Context:
+    """Return kernels of which each dtype has one, and their C by its suffix."""
+    every = tuple(kernels)
+    return _with_kernels(every, printed={each.suffix: c.text(schedule(each), operator.file) for each in every}, **facts)
 
 
-def _of_scan(operator: Operator, body: Accumulation) -> Context:
-    kernels = tuple(_accumulators(operator, body))
-    return _with_kernels(kernels, printed=_by_suffix(operator, kernels, scan.functions))
+def _of_accumulation(operator: Operator, body: Accumulation) -> Context:
+    schedule = scan.functions if body.is_scan else reduce.functions
+    return _of_dtypes(operator, accumulators.kernels(operator, body), schedule)
 
 
 def _conditions(operator: Operator) -> Context:
     return {"requirements": c.text(requirements.forms(operator), operator.file)}
 
 
-def _of_accumulation(operator: Operator, body: Accumulation) -> Context:
-    return _with_kernels(_accumulators(operator, body))
-
-
 def _of_rows(operator: Operator, body: Rows) -> Context:
-    kernels = tuple(rows.kernels(operator, body))
-    return _with_kernels(
-        kernels,
-        printed=_by_suffix(operator, kernels, row_kernels.functions),
+    return _of_dtypes(
+        operator,
+        rows.kernels(operator, body),
+        row_kernels.functions,
         kinds=rows.kinds(body),
         per_row=rows.bits(operator, body.per_row),
         per_place=rows.bits(operator, body.per_place),
@@ -175,13 +117,8 @@ def _of_rows(operator: Operator, body: Rows) -> Context:
 
 
 def _of_loop(operator: Operator, body: Loop) -> Context:
-    kernels = tuple(c_loops.kernels(operator, body))
-    return {
-        "kernels": kernels,
-        "names": c_loops.names(operator, body),
-        "printed": _by_suffix(operator, kernels, c_loops.functions),
-        **_conditions(operator),
-    }
+    kernels, names = c_loops.kernels(operator, body), c_loops.names(operator, body)
+    return _of_dtypes(operator, kernels, c_loops.functions, names=names, **_conditions(operator))
 
 
 def _of_fold(operator: Operator, body: Folding) -> Context:
@@ -210,7 +147,7 @@ FILES: dict[Family, File] = {
     Family.ELEMENTWISE: of_template("elementwise.c.j2", _of_elements),
     Family.FACTORY: of_template("factory.c.j2", _of_factory),
     Family.REDUCE: of_template("reduce.c.j2", _of_accumulation),
-    Family.SCAN: of_template("scan.c.j2", _of_scan),
+    Family.SCAN: of_template("scan.c.j2", _of_accumulation),
     Family.ROWS: of_template("rows.c.j2", _of_rows),
     Family.LOOP: of_template("loop.c.j2", _of_loop),
     Family.FOLD: of_template("fold.c.j2", _of_fold),

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...nest.forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Pragma, Text
-from .rows import written
+from ...nest.forms import Axis, Block, Case, Function, Lanes, Line, Pragma, Text
+from .element import function, of_value
+from .rows import pointers
 
 if TYPE_CHECKING:
-    from ..kernels import AccumulatorKernel
+    from ..accumulators import AccumulatorKernel
 
 _PIECES = ("a", "b", "c", "d")
 _FOURS = """\
@@ -52,8 +53,7 @@ def functions(kernel: AccumulatorKernel) -> Iterator[Function | Text]:
 
 
 def _combination(kernel: AccumulatorKernel, name: str, ctype: str) -> Function:
-    value = written(kernel.combine.statements, f"return {kernel.combine.value};")
-    return Function(f"static inline {ctype} {name}({ctype} v_acc, {ctype} v_self)", (Declared(kernel.line, value),))
+    return of_value(f"static inline {ctype} {name}({ctype} v_acc, {ctype} v_self)", kernel.line, kernel.combine)
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ def _line_of_chains(kernel: AccumulatorKernel) -> Function:
     suffix, ctype = kernel.suffix, kernel.ctype
     whole = f"acc = chains_{suffix}(to + i, from + i, acc);"
     contiguous = (
-        Line(f"{ctype} *to = ({ctype} *)out;"),
-        Line(f"const {ctype} *from = (const {ctype} *)x;"),
+        pointers(ctype, {"to": "out"}),
+        pointers(f"const {ctype}", {"from": "x"}),
         Line("int64_t i = 0;"),
         Line(f"for (; i + CHAINS * CHAIN <= n; i += CHAINS * CHAIN) {whole}"),
         Line(f"for (; i < n; i++) to[i] = acc = combine_{suffix}(acc, from[i]);"),
@@ -200,17 +200,14 @@ def _line_of_chains(kernel: AccumulatorKernel) -> Function:
 
 def _step(kernel: AccumulatorKernel) -> Function:
     """Return the function of one position of several lines."""
-    combine, ctype = f"combine_{kernel.suffix}", kernel.ctype
-    forms: tuple[Form, ...] = (
-        Line(f"{ctype} *to = ({ctype} *)out;"),
-        Line(f"const {ctype} *acc = (const {ctype} *)prev, *from = (const {ctype} *)x;"),
-        Case(
-            "acc",
-            (Lanes("n", (Line(f"to[j] = {combine}(acc[j], from[j]);"),), index="j"),),
-            (Lanes("n", (Line(f"to[j] = {combine}({kernel.identity}, from[j]);"),), index="j"),),
-        ),
-    )
-    return Function(f"static void step_{kernel.suffix}(char *out, const char *prev, const char *x, int64_t n)", forms)
+
+    def after(acc: str) -> Lanes:
+        return Lanes("n", (Line(f"to[j] = {kernel.combined(acc, 'from[j]')};"),), index="j")
+
+    rows = pointers(f"const {kernel.ctype}", {"acc": "prev", "from": "x"})
+    step = Case("acc", (after("acc[j]"),), (after(kernel.identity),))
+    arguments = "char *out, const char *prev, const char *x, int64_t n"
+    return function(kernel, "static void step", arguments, pointers(kernel.ctype, {"to": "out"}), rows, step)
 
 
 def _choose(kernel: AccumulatorKernel) -> Function:
@@ -218,15 +215,16 @@ def _choose(kernel: AccumulatorKernel) -> Function:
     ctype = kernel.ctype
     each = (
         Line(f"const {ctype} self = from[i];"),
-        Line(f"acc = combine_{kernel.suffix}(acc, self);"),
+        Line(f"acc = {kernel.combined('acc', 'self')};"),
         Line("place = (acc == self) | (self != self) ? i : place;"),
         Line("to[i] = acc;"),
         Line("index[i] = place;"),
     )
-    forms = (
-        Line(f"const {ctype} *from = (const {ctype} *)x;"),
-        Line(f"{ctype} *to = ({ctype} *)out, acc = {kernel.identity};"),
+    return function(
+        *(kernel, "static void choose", "char *out, int64_t *index, const char *x, int64_t n"),
+        pointers(f"const {ctype}", {"from": "x"}),
+        pointers(ctype, {"to": "out"}),
+        Line(f"{ctype} acc = {kernel.identity};"),
         Line("int64_t place = 0;"),
         Axis("i", "n", each),
     )
-    return Function(f"static void choose_{kernel.suffix}(char *out, int64_t *index, const char *x, int64_t n)", forms)

@@ -4,21 +4,18 @@
 #pragma GCC optimize("peel-loops")
 #include "kernel.h"
 
-/* Independent accumulators of a leaf: at most what a register file holds, and enough to hide the latency of additions.
- * Memory is read row after row; a second row at once, or a fetch in advance, keeps hardware from seeing the stream. */
-#define LANES(type) (512 / (int64_t)sizeof(type) < 128 ? 512 / (int64_t)sizeof(type) : 128)
-#define FEW 16    /* the same for short leaves */
-
 /* ---- bool ---------------------------------------------------------------------------------------------- */
 
 static inline uint8_t combine_bool(uint8_t v_acc, uint8_t v_self) {
 #line 64 "ops.yaml"
-return v_acc > v_self ? v_acc : v_self;
-#line 18 "amax.c"
+    return v_acc > v_self ? v_acc : v_self;
+#line 13 "amax.c"
 }
 
 static inline uint8_t map_bool(uint8_t v_self) {
+#line 64 "ops.yaml"
     return v_self;
+#line 19 "amax.c"
 }
 
 /* An accumulator that has met its first element. */
@@ -35,9 +32,8 @@ static void start_bool(char *acc, const char *x, int64_t n) {
 
 static void fold_bool(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n) {
     uint8_t *to = (uint8_t *)acc;
-    for (; rows >= 4; rows -= 4, x += 4 * pitch) { /* accumulators are read and written once */
-        const uint8_t *a = (const uint8_t *)x, *b = (const uint8_t *)(x + pitch);
-        const uint8_t *c = (const uint8_t *)(x + 2 * pitch), *d = (const uint8_t *)(x + 3 * pitch);
+    for (; rows >= 4; rows -= 4, x += 4 * pitch) {
+        const uint8_t *a = (const uint8_t *)x, *b = (const uint8_t *)(x + pitch), *c = (const uint8_t *)(x + 2 * pitch), *d = (const uint8_t *)(x + 3 * pitch);
 #pragma GCC ivdep
         for (int64_t j = 0; j < n; j++) {
             uint8_t half = combine_bool(combine_bool(to[j], map_bool(a[j])), map_bool(b[j]));
@@ -70,32 +66,30 @@ static void scatter_bool(char *acc, const int64_t *offsets, char *x, int64_t str
     for (int64_t j = 0; j < n; j++) fold_bool(acc + offsets[j], x + j * stride, 0, 1, nbytes / (int64_t)sizeof(uint8_t));
 }
 
-/* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
-static inline __attribute__((always_inline)) uint8_t in_lanes_bool(const char *x, int64_t stride, int64_t n,
-                                                                    const int64_t width) {
-    uint8_t lanes[LANES(uint8_t)], row[LANES(uint8_t)];
+/* Element i goes to lane i % width; the lanes join pairwise. Needs length >= width. */
+static inline __attribute__((always_inline)) uint8_t in_lanes_bool(const char *x, int64_t stride, int64_t length, const int64_t width) {
+    uint8_t lanes[128], row[128];
     int64_t done = width;
     if (stride == sizeof(uint8_t)) {
         const uint8_t *from = (const uint8_t *)x;
         for (int64_t j = 0; j < width; j++) lanes[j] = first_bool(from[j]);
-        for (; done + width <= n; done += width)
-            for (int64_t j = 0; j < width; j++)
-                lanes[j] = combine_bool(lanes[j], map_bool(from[done + j]));
-        const int64_t rest = n - done;
-        if (rest >= width) __builtin_unreachable(); /* which the compiler does not see, and would allow for */
-        for (int64_t j = 0; j < rest; j++)
-            lanes[j] = combine_bool(lanes[j], map_bool(from[done + j]));
-    } else { /* gathered, so that the order of combination does not depend on the stride */
+        for (; done + width <= length; done += width) {
+            for (int64_t j = 0; j < width; j++) lanes[j] = combine_bool(lanes[j], map_bool(from[done + j]));
+        }
+        const int64_t rest = length - done;
+        if (rest >= width) __builtin_unreachable();
+        for (int64_t j = 0; j < rest; j++) lanes[j] = combine_bool(lanes[j], map_bool(from[done + j]));
+    } else {
         for (int64_t j = 0; j < width; j++) lanes[j] = first_bool(*(const uint8_t *)(x + j * stride));
-        for (; done < n; done += width) {
-            int64_t count = n - done < width ? n - done : width;
+        for (; done < length; done += width) {
+            int64_t count = length - done < width ? length - done : width;
             const char *from = x + done * stride;
-            if (stride == 2 * sizeof(uint8_t) && count == width) /* common, and vectorised when it is a constant */
+            if (stride == 2 * sizeof(uint8_t) && count == width) {
                 for (int64_t j = 0; j < width; j++) row[j] = ((const uint8_t *)from)[2 * j];
-            else
+            } else {
                 for (int64_t j = 0; j < count; j++) row[j] = *(const uint8_t *)(from + j * stride);
-            for (int64_t j = 0; j < count; j++)
-                lanes[j] = combine_bool(lanes[j], map_bool(row[j]));
+            }
+            for (int64_t j = 0; j < count; j++) lanes[j] = combine_bool(lanes[j], map_bool(row[j]));
         }
     }
     for (int64_t j = 0; j < 64 && width > 64; j++) lanes[j] = combine_bool(lanes[j], lanes[j + 64]);
@@ -110,14 +104,13 @@ static inline __attribute__((always_inline)) uint8_t in_lanes_bool(const char *x
 
 static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
     uint8_t *to = (uint8_t *)result;
-    if (n >= LANES(uint8_t)) {
-        *to = in_lanes_bool(x, stride, n, LANES(uint8_t));
-    } else if (n >= FEW) {
-        *to = in_lanes_bool(x, stride, n, FEW);
+    if (n >= 128) {
+        *to = in_lanes_bool(x, stride, n, 128);
+    } else if (n >= 16) {
+        *to = in_lanes_bool(x, stride, n, 16);
     } else if (n > 0) {
-        uint8_t acc = first_bool(*(const uint8_t *)x);
-        for (int64_t j = 1; j < n; j++)
-            acc = combine_bool(acc, map_bool(*(const uint8_t *)(x + j * stride)));
+        uint8_t acc = first_bool(*(const uint8_t *)(x + 0 * stride));
+        for (int64_t j = 1; j < n; j++) acc = combine_bool(acc, map_bool(*(const uint8_t *)(x + j * stride)));
         *to = acc;
     } else {
         *to = 0;
@@ -128,12 +121,14 @@ static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
 
 static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
 #line 64 "ops.yaml"
-return v_acc > v_self ? v_acc : v_self;
-#line 133 "amax.c"
+    return v_acc > v_self ? v_acc : v_self;
+#line 126 "amax.c"
 }
 
 static inline int64_t map_i64(int64_t v_self) {
+#line 64 "ops.yaml"
     return v_self;
+#line 132 "amax.c"
 }
 
 /* An accumulator that has met its first element. */
@@ -150,9 +145,8 @@ static void start_i64(char *acc, const char *x, int64_t n) {
 
 static void fold_i64(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n) {
     int64_t *to = (int64_t *)acc;
-    for (; rows >= 4; rows -= 4, x += 4 * pitch) { /* accumulators are read and written once */
-        const int64_t *a = (const int64_t *)x, *b = (const int64_t *)(x + pitch);
-        const int64_t *c = (const int64_t *)(x + 2 * pitch), *d = (const int64_t *)(x + 3 * pitch);
+    for (; rows >= 4; rows -= 4, x += 4 * pitch) {
+        const int64_t *a = (const int64_t *)x, *b = (const int64_t *)(x + pitch), *c = (const int64_t *)(x + 2 * pitch), *d = (const int64_t *)(x + 3 * pitch);
 #pragma GCC ivdep
         for (int64_t j = 0; j < n; j++) {
             int64_t half = combine_i64(combine_i64(to[j], map_i64(a[j])), map_i64(b[j]));
@@ -185,35 +179,32 @@ static void scatter_i64(char *acc, const int64_t *offsets, char *x, int64_t stri
     for (int64_t j = 0; j < n; j++) fold_i64(acc + offsets[j], x + j * stride, 0, 1, nbytes / (int64_t)sizeof(int64_t));
 }
 
-/* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
-static inline __attribute__((always_inline)) int64_t in_lanes_i64(const char *x, int64_t stride, int64_t n,
-                                                                    const int64_t width) {
-    int64_t lanes[LANES(int64_t)], row[LANES(int64_t)];
+/* Element i goes to lane i % width; the lanes join pairwise. Needs length >= width. */
+static inline __attribute__((always_inline)) int64_t in_lanes_i64(const char *x, int64_t stride, int64_t length, const int64_t width) {
+    int64_t lanes[64], row[64];
     int64_t done = width;
     if (stride == sizeof(int64_t)) {
         const int64_t *from = (const int64_t *)x;
         for (int64_t j = 0; j < width; j++) lanes[j] = first_i64(from[j]);
-        for (; done + width <= n; done += width)
-            for (int64_t j = 0; j < width; j++)
-                lanes[j] = combine_i64(lanes[j], map_i64(from[done + j]));
-        const int64_t rest = n - done;
-        if (rest >= width) __builtin_unreachable(); /* which the compiler does not see, and would allow for */
-        for (int64_t j = 0; j < rest; j++)
-            lanes[j] = combine_i64(lanes[j], map_i64(from[done + j]));
-    } else { /* gathered, so that the order of combination does not depend on the stride */
+        for (; done + width <= length; done += width) {
+            for (int64_t j = 0; j < width; j++) lanes[j] = combine_i64(lanes[j], map_i64(from[done + j]));
+        }
+        const int64_t rest = length - done;
+        if (rest >= width) __builtin_unreachable();
+        for (int64_t j = 0; j < rest; j++) lanes[j] = combine_i64(lanes[j], map_i64(from[done + j]));
+    } else {
         for (int64_t j = 0; j < width; j++) lanes[j] = first_i64(*(const int64_t *)(x + j * stride));
-        for (; done < n; done += width) {
-            int64_t count = n - done < width ? n - done : width;
+        for (; done < length; done += width) {
+            int64_t count = length - done < width ? length - done : width;
             const char *from = x + done * stride;
-            if (stride == 2 * sizeof(int64_t) && count == width) /* common, and vectorised when it is a constant */
+            if (stride == 2 * sizeof(int64_t) && count == width) {
                 for (int64_t j = 0; j < width; j++) row[j] = ((const int64_t *)from)[2 * j];
-            else
+            } else {
                 for (int64_t j = 0; j < count; j++) row[j] = *(const int64_t *)(from + j * stride);
-            for (int64_t j = 0; j < count; j++)
-                lanes[j] = combine_i64(lanes[j], map_i64(row[j]));
+            }
+            for (int64_t j = 0; j < count; j++) lanes[j] = combine_i64(lanes[j], map_i64(row[j]));
         }
     }
-    for (int64_t j = 0; j < 64 && width > 64; j++) lanes[j] = combine_i64(lanes[j], lanes[j + 64]);
     for (int64_t j = 0; j < 32 && width > 32; j++) lanes[j] = combine_i64(lanes[j], lanes[j + 32]);
     for (int64_t j = 0; j < 16 && width > 16; j++) lanes[j] = combine_i64(lanes[j], lanes[j + 16]);
     for (int64_t j = 0; j < 8 && width > 8; j++) lanes[j] = combine_i64(lanes[j], lanes[j + 8]);
@@ -225,14 +216,13 @@ static inline __attribute__((always_inline)) int64_t in_lanes_i64(const char *x,
 
 static void leaf_i64(char *result, const char *x, int64_t stride, int64_t n) {
     int64_t *to = (int64_t *)result;
-    if (n >= LANES(int64_t)) {
-        *to = in_lanes_i64(x, stride, n, LANES(int64_t));
-    } else if (n >= FEW) {
-        *to = in_lanes_i64(x, stride, n, FEW);
+    if (n >= 64) {
+        *to = in_lanes_i64(x, stride, n, 64);
+    } else if (n >= 16) {
+        *to = in_lanes_i64(x, stride, n, 16);
     } else if (n > 0) {
-        int64_t acc = first_i64(*(const int64_t *)x);
-        for (int64_t j = 1; j < n; j++)
-            acc = combine_i64(acc, map_i64(*(const int64_t *)(x + j * stride)));
+        int64_t acc = first_i64(*(const int64_t *)(x + 0 * stride));
+        for (int64_t j = 1; j < n; j++) acc = combine_i64(acc, map_i64(*(const int64_t *)(x + j * stride)));
         *to = acc;
     } else {
         *to = INT64_MIN;

@@ -4,23 +4,24 @@
 #pragma GCC optimize("peel-loops")
 #include "kernel.h"
 
-/* Independent accumulators of a leaf: at most what a register file holds, and enough to hide the latency of additions.
- * Memory is read row after row; a second row at once, or a fetch in advance, keeps hardware from seeing the stream. */
-#define LANES(type) (512 / (int64_t)sizeof(type) < 128 ? 512 / (int64_t)sizeof(type) : 128)
-#define FEW 16    /* the same for short leaves */
-
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 static inline float combine_f32(float v_acc, float v_self) {
 #line 57 "ops.yaml"
-return v_acc + v_self;
-#line 18 "mean.c"
+    return v_acc + v_self;
+#line 13 "mean.c"
 }
 
 static inline float map_f32(float v_self) {
 #line 57 "ops.yaml"
-return v_self * 1.0f;
-#line 24 "mean.c"
+    return v_self * 1.0f;
+#line 19 "mean.c"
+}
+
+static inline float finalize_f32(float v_acc, float v_count) {
+#line 57 "ops.yaml"
+    return v_acc / v_count;
+#line 25 "mean.c"
 }
 
 /* An accumulator that has met its first element. */
@@ -37,9 +38,8 @@ static void start_f32(char *acc, const char *x, int64_t n) {
 
 static void fold_f32(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n) {
     float *to = (float *)acc;
-    for (; rows >= 4; rows -= 4, x += 4 * pitch) { /* accumulators are read and written once */
-        const float *a = (const float *)x, *b = (const float *)(x + pitch);
-        const float *c = (const float *)(x + 2 * pitch), *d = (const float *)(x + 3 * pitch);
+    for (; rows >= 4; rows -= 4, x += 4 * pitch) {
+        const float *a = (const float *)x, *b = (const float *)(x + pitch), *c = (const float *)(x + 2 * pitch), *d = (const float *)(x + 3 * pitch);
 #pragma GCC ivdep
         for (int64_t j = 0; j < n; j++) {
             float half = combine_f32(combine_f32(to[j], map_f32(a[j])), map_f32(b[j]));
@@ -72,32 +72,30 @@ static void scatter_f32(char *acc, const int64_t *offsets, char *x, int64_t stri
     for (int64_t j = 0; j < n; j++) fold_f32(acc + offsets[j], x + j * stride, 0, 1, nbytes / (int64_t)sizeof(float));
 }
 
-/* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
-static inline __attribute__((always_inline)) float in_lanes_f32(const char *x, int64_t stride, int64_t n,
-                                                                    const int64_t width) {
-    float lanes[LANES(float)], row[LANES(float)];
+/* Element i goes to lane i % width; the lanes join pairwise. Needs length >= width. */
+static inline __attribute__((always_inline)) float in_lanes_f32(const char *x, int64_t stride, int64_t length, const int64_t width) {
+    float lanes[128], row[128];
     int64_t done = width;
     if (stride == sizeof(float)) {
         const float *from = (const float *)x;
         for (int64_t j = 0; j < width; j++) lanes[j] = first_f32(from[j]);
-        for (; done + width <= n; done += width)
-            for (int64_t j = 0; j < width; j++)
-                lanes[j] = combine_f32(lanes[j], map_f32(from[done + j]));
-        const int64_t rest = n - done;
-        if (rest >= width) __builtin_unreachable(); /* which the compiler does not see, and would allow for */
-        for (int64_t j = 0; j < rest; j++)
-            lanes[j] = combine_f32(lanes[j], map_f32(from[done + j]));
-    } else { /* gathered, so that the order of combination does not depend on the stride */
+        for (; done + width <= length; done += width) {
+            for (int64_t j = 0; j < width; j++) lanes[j] = combine_f32(lanes[j], map_f32(from[done + j]));
+        }
+        const int64_t rest = length - done;
+        if (rest >= width) __builtin_unreachable();
+        for (int64_t j = 0; j < rest; j++) lanes[j] = combine_f32(lanes[j], map_f32(from[done + j]));
+    } else {
         for (int64_t j = 0; j < width; j++) lanes[j] = first_f32(*(const float *)(x + j * stride));
-        for (; done < n; done += width) {
-            int64_t count = n - done < width ? n - done : width;
+        for (; done < length; done += width) {
+            int64_t count = length - done < width ? length - done : width;
             const char *from = x + done * stride;
-            if (stride == 2 * sizeof(float) && count == width) /* common, and vectorised when it is a constant */
+            if (stride == 2 * sizeof(float) && count == width) {
                 for (int64_t j = 0; j < width; j++) row[j] = ((const float *)from)[2 * j];
-            else
+            } else {
                 for (int64_t j = 0; j < count; j++) row[j] = *(const float *)(from + j * stride);
-            for (int64_t j = 0; j < count; j++)
-                lanes[j] = combine_f32(lanes[j], map_f32(row[j]));
+            }
+            for (int64_t j = 0; j < count; j++) lanes[j] = combine_f32(lanes[j], map_f32(row[j]));
         }
     }
     for (int64_t j = 0; j < 64 && width > 64; j++) lanes[j] = combine_f32(lanes[j], lanes[j + 64]);
@@ -112,24 +110,17 @@ static inline __attribute__((always_inline)) float in_lanes_f32(const char *x, i
 
 static void leaf_f32(char *result, const char *x, int64_t stride, int64_t n) {
     float *to = (float *)result;
-    if (n >= LANES(float)) {
-        *to = in_lanes_f32(x, stride, n, LANES(float));
-    } else if (n >= FEW) {
-        *to = in_lanes_f32(x, stride, n, FEW);
+    if (n >= 128) {
+        *to = in_lanes_f32(x, stride, n, 128);
+    } else if (n >= 16) {
+        *to = in_lanes_f32(x, stride, n, 16);
     } else if (n > 0) {
-        float acc = first_f32(*(const float *)x);
-        for (int64_t j = 1; j < n; j++)
-            acc = combine_f32(acc, map_f32(*(const float *)(x + j * stride)));
+        float acc = first_f32(*(const float *)(x + 0 * stride));
+        for (int64_t j = 1; j < n; j++) acc = combine_f32(acc, map_f32(*(const float *)(x + j * stride)));
         *to = acc;
     } else {
         *to = 0.0f;
     }
-}
-
-static inline float finalize_f32(float v_acc, float v_count) {
-#line 57 "ops.yaml"
-return v_acc / v_count;
-#line 133 "mean.c"
 }
 
 static void finish_f32(char *acc, int64_t n, int64_t count) {
