@@ -1,4 +1,4 @@
-"""C kernels of reductions and scans with a state of several values: context of fold.c.j2."""
+"""C kernels of reductions and scans with a state of several values: the parts of their loops."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..dtypes import DType
-from ..expr import Expr, substitute
-from ..expr.kernel_text import emit_expressions, variable
+from ..expr.kernel_text import emit_together, variable
+from ..expr.typed import Arg, Node, replaced, roots
 from ..model.computation import result_dtypes
-from ..model.folding import OTHER, Folding
-from ..model.operator import Expression, Operator
+from ..model.folding import Folding
+from ..model.operator import Operator
+from ..nest.nodes import Accumulate, Map, Store, every
+from ..nest.of import of
 from .expressions import Variable, enum, parameters
 from .results import Part
 
@@ -33,8 +35,6 @@ class FoldKernel:
     merge: Part | None
     finish: Part | None
 
-    has_blocks = has_complex_blocks = False
-
 
 def kernels(operator: Operator, body: Folding) -> Iterator[FoldKernel]:
     """Yield the kernels of a fold, for each dtype of computation."""
@@ -43,30 +43,21 @@ def kernels(operator: Operator, body: Folding) -> Iterator[FoldKernel]:
 
 
 def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
-    env = body.variable_dtypes(operator, dtype)
-    kinds = tuple(env[name] for name in body.names)
-    state = tuple(Variable(variable(name), env[name].c_type) for name in body.names)
+    nest, env = of(operator, dtype), body.variable_dtypes(operator, dtype)
+    starts = [each for each in every(nest, Map) if not each.constant]
+    elements = [each for each in every(nest, Map) if each.constant]
+    (following,), (stored,) = every(nest, Accumulate), every(nest, Store)
+    state = tuple(Variable(variable(each.name), each.ctype) for each in starts)
     after = tuple(Variable(f"next_{each.name}", each.ctype) for each in state)
-    dtypes = result_dtypes(operator, dtype)
     results = tuple(
-        Variable(f"ow_{label or 'result'}", of.c_type, index=index)
-        for index, (label, of) in enumerate(zip(operator.labels, dtypes, strict=True))
+        Variable(f"ow_{label or 'result'}", own.c_type, index=index)
+        for index, (label, own) in enumerate(zip(operator.labels, result_dtypes(operator, dtype), strict=True))
     )
-
-    def part(
-        expressions: tuple[Expression, ...], trees: tuple[Expr, ...], of: tuple[DType, ...], to: tuple[Variable, ...]
-    ) -> Part:
-        return Part(expressions[0].line, emit_expressions(trees, env, of), to)
-
-    starts = tuple(start for _, start in body.state)
-    following = tuple(each.tree for each in body.following)
-    values = tuple(each.tree for each in body.results)
-    if body.is_scan:
-        step = part(body.following, (*following, *values), (*kinds, *dtypes), (*after, *results))
-    else:
-        # What an element adds to the state takes the place of the other one.
-        element = {f"{OTHER}{name}": each.tree for name, each in zip(body.names, body.element, strict=False)}
-        step = part(body.following, tuple(substitute(each, element) for each in following), kinds, after)
+    # What an element adds to the state takes the place of the other one.
+    others: dict[Node, Node] = {Arg(env[each.name], each.name): each.value.root for each in elements}
+    next_state = [replaced(root, others) for root in roots(following.value.root)]
+    first, line, last = body.state[0][1].line, body.following[0].line, body.results[0].line
+    step = [*next_state, *roots(stored.value.root)] if body.is_scan else next_state
     return FoldKernel(
         suffix=dtype.suffix,
         enum=enum(dtype),
@@ -74,10 +65,10 @@ def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
         inputs=tuple(Variable(variable(each.name), env[each.name].c_type) for each in operator.inputs),
         params=parameters(operator, dtype),
         state=state,
-        others=tuple(Variable(variable(name), env[name].c_type) for name in body.others),
+        others=tuple(Variable(variable(each.name), each.ctype) for each in elements),
         results=results,
-        start=part(starts, tuple(each.tree for each in starts), kinds, after),
-        step=step,
-        merge=part(body.following, following, kinds, after) if body.joins else None,
-        finish=None if body.is_scan else part(body.results, values, dtypes, results),
+        start=Part(first, emit_together([each.value.root for each in starts]), after),
+        step=Part(line, emit_together(step), (*after, *results) if body.is_scan else after),
+        merge=Part(line, following.value, after) if body.joins else None,
+        finish=None if body.is_scan else Part(last, stored.value, results),
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..dtypes import INT64, DType
+from ..dtypes import DType
 from ..expr.functions import Function
-from ..expr.kernel_text import emit_expression, variable
+from ..expr.kernel_text import emit_expression
 from ..expr.typed import applied
 from ..model.accumulation import Accumulation
 from ..model.computation import typed
@@ -20,8 +20,7 @@ from ..model.loop import Loop
 from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Operator, Rows, View
 from ..nest import c, forms
 from . import accumulators, c_loops, compute, descriptors, elementwise, factories, folds, requirements, rows, views
-from .expressions import Variable
-from .schedules import reduce, row_kernels, scan, scheduled
+from .schedules import fold, reduce, row_kernels, scan, scheduled
 from .text import render
 
 Context = dict[str, object]
@@ -122,7 +121,7 @@ def _of_loop(operator: Operator, body: Loop) -> Context:
 
 
 def _of_fold(operator: Operator, body: Folding) -> Context:
-    return _with_kernels(folds.kernels(operator, body), count=Variable(variable("count"), INT64.c_type))
+    return _of_dtypes(operator, folds.kernels(operator, body), fold.functions)
 
 
 def _of_factory(operator: Operator, body: Factory) -> Context:

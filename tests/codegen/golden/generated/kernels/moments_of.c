@@ -4,8 +4,6 @@
 #pragma GCC optimize("peel-loops")
 #include "kernel.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -13,38 +11,31 @@ typedef struct {
     float v_high[OW_FOLD_LANES];
 } state_f32;
 
-INLINE void start_f32(float *to_next_v_total, float *to_next_v_high) {
-#line 222 "ops.yaml"
-*to_next_v_total = 0.0f; *to_next_v_high = -INFINITY; 
-#line 20 "moments_of.c"
-}
-
-INLINE void step_f32(float v_self, float v_total, float v_high, float *to_next_v_total, float *to_next_v_high) {
-    (void)v_self;
-    (void)v_total;
-    (void)v_high;
-#line 224 "ops.yaml"
-*to_next_v_total = v_total + v_self; *to_next_v_high = ow_maximumf(v_high, v_self); 
-#line 29 "moments_of.c"
-}
-
-INLINE void join_f32(float v_total, float v_high, float v_other_total, float v_other_high, float *to_next_v_total, float *to_next_v_high) {
-    (void)v_total;
-    (void)v_high;
-    (void)v_other_total;
-    (void)v_other_high;
-#line 224 "ops.yaml"
-*to_next_v_total = v_total + v_other_total; *to_next_v_high = ow_maximumf(v_high, v_other_high); 
-#line 39 "moments_of.c"
-}
-
-INLINE void value_f32(float v_total, float v_high, int64_t v_count, float *to_ow_mean, float *to_ow_highest) {
-    (void)v_total;
-    (void)v_high;
-    (void)v_count;
+static inline __attribute__((always_inline)) void start_f32(float *ow_to_next_v_total, float *ow_to_next_v_high) {
 #line 225 "ops.yaml"
-*to_ow_mean = v_total / (float)v_count; *to_ow_highest = v_high; 
-#line 48 "moments_of.c"
+    *ow_to_next_v_total = 0.0f; *ow_to_next_v_high = -INFINITY;
+#line 18 "moments_of.c"
+}
+
+static inline __attribute__((always_inline)) void step_f32(float v_self, float v_total, float v_high, float *ow_to_next_v_total, float *ow_to_next_v_high) {
+    (void)v_self, (void)v_total, (void)v_high;
+#line 227 "ops.yaml"
+    *ow_to_next_v_total = v_total + v_self; *ow_to_next_v_high = ow_maximumf(v_high, v_self);
+#line 25 "moments_of.c"
+}
+
+static inline __attribute__((always_inline)) void join_f32(float v_total, float v_high, float v_other_total, float v_other_high, float *ow_to_next_v_total, float *ow_to_next_v_high) {
+    (void)v_total, (void)v_high, (void)v_other_total, (void)v_other_high;
+#line 227 "ops.yaml"
+    *ow_to_next_v_total = v_total + v_other_total; *ow_to_next_v_high = ow_maximumf(v_high, v_other_high);
+#line 32 "moments_of.c"
+}
+
+static inline __attribute__((always_inline)) void value_f32(float v_total, float v_high, int64_t v_count, float *ow_to_ow_mean, float *ow_to_ow_highest) {
+    (void)v_total, (void)v_high, (void)v_count;
+#line 228 "ops.yaml"
+    *ow_to_ow_mean = v_total / (float)v_count; *ow_to_ow_highest = v_high;
+#line 39 "moments_of.c"
 }
 
 static void begin_f32(char *state, char *const *x, int64_t lanes, const ow_scalar *params) {
@@ -60,7 +51,7 @@ static void begin_f32(char *state, char *const *x, int64_t lanes, const ow_scala
     }
 }
 
-INLINE void lanes_f32(state_f32 *state, char *const *x, const int64_t *along, int64_t n, const int64_t lanes, const ow_scalar *params) {
+static inline __attribute__((always_inline)) void lanes_f32(state_f32 *state, char *const *x, const int64_t *along, int64_t n, const int64_t lanes, const ow_scalar *params) {
     (void)params;
     state_f32 now;
     for (int64_t j = 0; j < lanes; j++) {
@@ -86,12 +77,16 @@ INLINE void lanes_f32(state_f32 *state, char *const *x, const int64_t *along, in
 
 static void steps_f32(char *state, char *const *x, const int64_t *along, int64_t n, int64_t lanes, const ow_scalar *params) {
     state_f32 *to = (state_f32 *)state;
-    if (lanes == OW_FOLD_LANES) lanes_f32(to, x, along, n, OW_FOLD_LANES, params);
-    else if (lanes == 1) lanes_f32(to, x, along, n, 1, params);
-    else lanes_f32(to, x, along, n, lanes, params);
+    if (lanes == OW_FOLD_LANES) {
+        lanes_f32(to, x, along, n, OW_FOLD_LANES, params);
+    } else if (lanes == 1) {
+        lanes_f32(to, x, along, n, 1, params);
+    } else {
+        lanes_f32(to, x, along, n, lanes, params);
+    }
 }
 
-INLINE void join_lanes_f32(state_f32 *to, const state_f32 *from, int64_t shift, int64_t lanes, const ow_scalar *params) {
+static inline __attribute__((always_inline)) void join_lanes_f32(state_f32 *to, const state_f32 *from, int64_t shift, int64_t lanes, const ow_scalar *params) {
     (void)params;
     for (int64_t j = 0; j < lanes; j++) {
         const int64_t at = j + shift;
@@ -109,7 +104,9 @@ static void merge_f32(char *state, const char *other, const ow_scalar *params) {
 
 static void close_f32(char *state, const ow_scalar *params) {
     state_f32 *to = (state_f32 *)state;
-    for (int64_t half = OW_FOLD_LANES / 2; half; half /= 2) join_lanes_f32(to, to, half, half, params);
+    for (int64_t half = OW_FOLD_LANES / 2; half; half /= 2) {
+        join_lanes_f32(to, to, half, half, params);
+    }
 }
 
 static void finish_f32(char *const *out, const char *state, int64_t lanes, int64_t count, const ow_scalar *params) {

@@ -4,31 +4,24 @@
 #pragma GCC optimize("peel-loops")
 #include "kernel.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
 
 typedef struct {
     double v_y[OW_FOLD_LANES];
 } state_f64;
 
-INLINE void start_f64(double v_self, uint8_t v_keep, double v_weight, double *to_next_v_y) {
-    (void)v_self;
-    (void)v_keep;
-    (void)v_weight;
-#line 234 "ops.yaml"
-*to_next_v_y = v_self; 
-#line 22 "smooth.c"
+static inline __attribute__((always_inline)) void start_f64(double v_self, uint8_t v_keep, double v_weight, double *ow_to_next_v_y) {
+    (void)v_self, (void)v_keep, (void)v_weight;
+#line 237 "ops.yaml"
+    *ow_to_next_v_y = v_self;
+#line 18 "smooth.c"
 }
 
-INLINE void step_f64(double v_self, uint8_t v_keep, double v_y, double v_weight, double *to_next_v_y, double *to_ow_result) {
-    (void)v_self;
-    (void)v_keep;
-    (void)v_y;
-    (void)v_weight;
-#line 236 "ops.yaml"
-const double t0 = v_keep ? v_y + v_weight * (v_self - v_y) : v_y; *to_next_v_y = t0; *to_ow_result = t0; 
-#line 32 "smooth.c"
+static inline __attribute__((always_inline)) void step_f64(double v_self, uint8_t v_keep, double v_y, double v_weight, double *ow_to_next_v_y, double *ow_to_ow_result) {
+    (void)v_self, (void)v_keep, (void)v_y, (void)v_weight;
+#line 239 "ops.yaml"
+    const double t0 = v_keep ? v_y + v_weight * (v_self - v_y) : v_y; *ow_to_next_v_y = t0; *ow_to_ow_result = t0;
+#line 25 "smooth.c"
 }
 
 static void begin_f64(char *state, char *const *x, int64_t lanes, const ow_scalar *params) {
@@ -44,13 +37,11 @@ static void begin_f64(char *state, char *const *x, int64_t lanes, const ow_scala
     }
 }
 
-INLINE void lanes_f64(state_f64 *state, char *const *x, const int64_t *along, int64_t n, const int64_t lanes, const ow_scalar *params) {
+static inline __attribute__((always_inline)) void lanes_f64(state_f64 *state, char *const *x, const int64_t *along, int64_t n, const int64_t lanes, const ow_scalar *params) {
     const double v_weight = (double)params[0].d;
     (void)params;
     state_f64 now;
-    for (int64_t j = 0; j < lanes; j++) {
-        now.v_y[j] = state->v_y[j];
-    }
+    for (int64_t j = 0; j < lanes; j++) now.v_y[j] = state->v_y[j];
     for (int64_t i = 0; i < n; i++) {
         double *out_ow_result = (double *)(x[0] + i * along[0]);
         const double *in_v_self = (const double *)(x[1] + i * along[1]);
@@ -64,16 +55,18 @@ INLINE void lanes_f64(state_f64 *state, char *const *x, const int64_t *along, in
             out_ow_result[j] = ow_result;
         }
     }
-    for (int64_t j = 0; j < lanes; j++) {
-        state->v_y[j] = now.v_y[j];
-    }
+    for (int64_t j = 0; j < lanes; j++) state->v_y[j] = now.v_y[j];
 }
 
 static void steps_f64(char *state, char *const *x, const int64_t *along, int64_t n, int64_t lanes, const ow_scalar *params) {
     state_f64 *to = (state_f64 *)state;
-    if (lanes == OW_FOLD_LANES) lanes_f64(to, x, along, n, OW_FOLD_LANES, params);
-    else if (lanes == 1) lanes_f64(to, x, along, n, 1, params);
-    else lanes_f64(to, x, along, n, lanes, params);
+    if (lanes == OW_FOLD_LANES) {
+        lanes_f64(to, x, along, n, OW_FOLD_LANES, params);
+    } else if (lanes == 1) {
+        lanes_f64(to, x, along, n, 1, params);
+    } else {
+        lanes_f64(to, x, along, n, lanes, params);
+    }
 }
 
 _Static_assert(sizeof(state_f64) <= OW_MAX_FOLD_STATE, "a state has too many variables");
