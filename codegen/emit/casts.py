@@ -7,7 +7,8 @@ float32: no loop is compiled for a pair.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from ..dtypes import (
     COMPLEX32,
@@ -22,19 +23,30 @@ from ..dtypes import (
     Format,
     Specials,
 )
+from ..nest import c
+from ..nest.forms import Function, Text
+from .schedules import cast
 from .text import render
+
+_SOURCE = "codegen/dtypes.py"
 
 
 @dataclass(frozen=True)
 class Cast:
-    """Context of casts.c.j2 for one conversion; `rows` are calls for contiguous half formats."""
+    """One conversion."""
 
     name: str
     dst: str
     src: str
-    copy: bool
-    rows: tuple[str, ...]
+    copies: bool
     expression: str
+    row: str = ""
+    """The function that converts rows, if there is one."""
+    load: str = ""
+    store: str = ""
+    """The functions that convert rows of halves to float32 and from it, of which an expression may be one."""
+    of_float: str = ""
+    """C that converts a float32, as a format."""
 
     def convert(self, value: str) -> str:
         """Return the C expression that converts a value."""
@@ -43,7 +55,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Narrow:
-    """Context of casts.c.j2 for a format of eight bits."""
+    """A format of eight bits."""
 
     suffix: str
     values: tuple[str, ...]
@@ -55,20 +67,23 @@ class Narrow:
 def emit() -> str:
     """Return the text of casts.c: conversions between all pairs of dtypes."""
     dtypes = tuple(DTYPES.values())
-    pairs = [(dst, src) for dst in dtypes for src in dtypes]
-    casts = [_cast(dst, src) for dst, src in pairs if not (dst.is_narrow or src.is_narrow)]
-    # The first of two steps leads to float32, the second one from there.
-    from_narrow = [(*pair, _name(pair[0], FLOAT32)) for pair in pairs if pair[1].is_narrow and not pair[0].is_narrow]
-    to_narrow = [(*pair, _name(FLOAT32, pair[1])) for pair in pairs if pair[0].is_narrow and pair[0] != pair[1]]
     table = [[_name(dst, src) for src in dtypes] for dst in dtypes]
-    return render(
-        *("casts.c.j2", "codegen/dtypes.py", "casts.c"),
-        casts=casts,
-        narrow=[_narrow(dtype) for dtype in NARROW],
-        from_narrow=[(_name(dst, src), src.suffix, rest) for dst, src, rest in from_narrow],
-        to_narrow=[(_name(dst, src), dst.suffix, first) for dst, src, first in to_narrow],
-        table=table,
-    )
+    printed = c.text(_functions([(dst, src) for dst in dtypes for src in dtypes]), _SOURCE)
+    return render("casts.c.j2", _SOURCE, "casts.c", printed=printed, table=table)
+
+
+def _functions(pairs: Collection[tuple[DType, DType]]) -> Iterator[Function | Text]:
+    for dst, src in pairs:
+        if not (dst.is_narrow or src.is_narrow):
+            yield cast.loop(_cast(dst, src))
+    for dtype in NARROW:
+        yield from cast.numbers(_narrow(dtype))
+    # The first of two steps leads to float32, the second one from there.
+    for dst, src in pairs:
+        if src.is_narrow and not dst.is_narrow:
+            yield cast.from_narrow(_name(dst, src), src.suffix, _name(dst, FLOAT32))
+        elif dst.is_narrow and dst != src:
+            yield cast.to_narrow(_name(dst, src), dst.suffix, _name(FLOAT32, src))
 
 
 def _name(dst: DType, src: DType) -> str:
@@ -103,33 +118,16 @@ def _is_half(dtype: DType) -> bool:
 
 
 def _cast(dst: DType, src: DType) -> Cast:
-    copy = dst == src
-    rows: tuple[str, ...] = ()
-    if not copy and (_is_half(dst) or _is_half(src)) and not (dst.is_complex or src.is_complex):
-        rows = _rows(dst, src)
-    elif {dst, src} == {COMPLEX32, COMPLEX64}:
-        rows = (f"ow_row_{src.suffix}_to_{dst.suffix}",)
-    return Cast(_name(dst, src), dst.c_type, src.c_type, copy, rows, "{0}" if copy else _expression(dst, src))
-
-
-def _rows(dst: DType, src: DType) -> tuple[str, ...]:
-    """Calls that convert a row of a half format, through float32."""
-    load, store = f"ow_row_{src.suffix}_to_f32", f"ow_row_f32_to_{dst.suffix}"
-    if dst == FLOAT32:
-        return (load,)
-    if src == FLOAT32:
-        return (store,)
-    into = (
-        f"{load}(buffer, from + at, count);"
-        if _is_half(src)
-        else "for (int64_t i = 0; i < count; i++) buffer[i] = (float)from[at + i];"
-    )
-    out_of = (
-        f"{store}(to + at, buffer, count);"
-        if _is_half(dst)
-        else f"for (int64_t i = 0; i < count; i++) to[at + i] = {_expression(dst, FLOAT32).format('buffer[i]')};"
-    )
-    return into, out_of
+    plain = Cast(_name(dst, src), dst.c_type, src.c_type, dst == src, "{0}" if dst == src else _expression(dst, src))
+    if {dst, src} == {COMPLEX32, COMPLEX64}:
+        return replace(plain, row=f"ow_row_{src.suffix}_to_{dst.suffix}")
+    if dst == src or dst.is_complex or src.is_complex:
+        return plain
+    load = f"ow_row_{src.suffix}_to_f32" * _is_half(src)
+    store = f"ow_row_f32_to_{dst.suffix}" * _is_half(dst)
+    if FLOAT32 in (dst, src):
+        return replace(plain, row=load or store)
+    return replace(plain, load=load, store=store, of_float=_expression(dst, FLOAT32))
 
 
 def _expression(dst: DType, src: DType) -> str:

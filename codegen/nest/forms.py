@@ -116,6 +116,6 @@ class Text:
     text: str
 
 
-def part(size: str) -> str:
+def part(size: str, length: str = "length") -> str:
     """Return the number of elements in a part of a strip."""
-    return f"length - done < {size} ? length - done : {size}"
+    return f"{length} - done < {size} ? {length} - done : {size}"

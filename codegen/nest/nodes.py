@@ -85,7 +85,7 @@ class Join:
 
 
 NEUTRAL = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
-"""What a variable is before the first of such elements, as people write it."""
+"""The value of a variable before the first of such elements, as people write it."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...nest.forms import Axis, Block, Case, Function, Lanes, Line, Pragma, Text
+from ...nest.forms import Axis, Block, Case, Function, Lanes, Line, Pragma, Strip, Text, part
 from .element import function, of_value
 from .rows import pointers
 
@@ -134,8 +134,8 @@ def _line(kernel: AccumulatorKernel, name: str, element: str) -> Function:
         Line(f"{run}(({element} *)out, (const {element} *)x, n, acc);"),
         Line("return;"),
     )
-    part = (
-        Line("int64_t count = n - done < OW_STAGE ? n - done : OW_STAGE;"),
+    strip = (
+        Line(f"int64_t count = {part('OW_STAGE', 'n')};"),
         Line(f"ow_copied_row(row, x + done * stride, stride, count, {size});"),
         Line(f"acc = {run}(row, row, count, acc);"),
         Line(f"ow_put_row(out + done * out_stride, row, out_stride, count, {size});"),
@@ -144,7 +144,7 @@ def _line(kernel: AccumulatorKernel, name: str, element: str) -> Function:
         Line(f"{kernel.ctype} acc = {kernel.identity};"),
         Case(f"stride == {size} && out_stride == {size}", contiguous),
         Line(f"{element} row[OW_STAGE];"),
-        Axis("done", "n", part, step="done += OW_STAGE"),
+        Strip("OW_STAGE", strip, length="n"),
     )
     return Function(_line_head(kernel, name), forms, _ROWS)
 

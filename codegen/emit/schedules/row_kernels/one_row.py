@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ....nest.forms import Axis, Block, Case, Declared, Form, Function, Line, Pragma, Strip
+from ....nest.forms import Axis, Block, Case, Declared, Form, Function, Line, Pragma, Strip, part
 from ..rows import written
 from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, element, joined, merging, numbers, of_row, operands
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WHOLE, _SHORT = Place("x", "done + j", "LANES"), Place("few", "j", "SHORT")
 _HALVES = (32, 16, 8, 4, 2, 1)
-_REST = "n - done < SHORT ? n - done : SHORT"
+_REST = part("SHORT", "n")
 _IDLE = "The memory is idle while a row that lies in the level-1 cache is computed with: the next one comes meanwhile."
 
 
