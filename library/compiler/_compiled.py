@@ -10,16 +10,16 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .._base.handles import tensors_in
 from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
-from .._handle import excluded, signature
+from .._handle import answer, excluded, signature
 from . import _recording
 from ._graph import Ways
 from ._program import Program, Unrecorded
-from ._python_state import CONSTANTS, PythonState, is_own_frame
+from ._python_state import CONSTANTS, Guard, PythonState, is_own_frame
 from ._recording import Recording, Unsupported
 from ._watch import Watch
 
@@ -41,10 +41,10 @@ class _Arguments:
         self.others = tuple([each for each in leaves if not isinstance(each, Tensor)])
         self.is_plain = not kwargs and all(isinstance(each, Tensor) for each in args)
 
-    def is_like(self, structure: Structure, others: Sequence[Any]) -> bool:
+    def is_like(self, other: _Arguments | _Kept) -> bool:
         """Return whether only tensors are different."""
-        pairs = zip(self.others, others, strict=False)
-        return self.structure == structure and all(one is other or _is_same(one, other) for one, other in pairs)
+        pairs = zip(self.others, other.others, strict=False)
+        return self.structure == other.structure and all(one is two or _is_same(one, two) for one, two in pairs)
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -53,21 +53,31 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 class _Entry:
-    """A program, and the calls that it is for."""
+    """A program, and the calls that it is for.
 
-    __slots__ = ("captured", "holds", "is_plain", "others", "program", "run", "signature", "structure", "ways")
+    Attributes:
+        for_tensors: the same for the core, to answer calls of tensors alone.
+    """
 
-    def __init__(self, arguments: _Arguments, captured: tuple[Any, ...], state: PythonState, ways: Ways) -> None:
-        self.structure, self.others = arguments.structure, arguments.others
-        self.is_plain = arguments.is_plain
-        self.captured = captured
-        self.signature = signature(arguments.tensors + captured)
-        if self.signature is None:
+    __slots__ = ("arguments", "captured", "for_tensors", "program", "ways")
+
+    def __init__(self, arguments: _Arguments, captured: tuple[Any, ...], guard: Guard, ways: Ways) -> None:
+        wanted = signature(arguments.tensors + captured)
+        if wanted is None:
             raise Unsupported("a variable is no plain tensor")
-        self.holds = state.holds
+        self.arguments = _Kept(arguments.structure, arguments.others, arguments.is_plain)
+        self.captured = captured
         self.ways = ways
         self.program = Program(ways.graph(), excluded())
-        self.run = self.program.run
+        self.for_tensors = wanted, captured, *guard, self.program.run
+
+
+class _Kept(NamedTuple):
+    """Facts about the arguments of a recorded call, without its tensors, so that these end."""
+
+    structure: Structure
+    others: tuple[Any, ...]
+    is_plain: bool
 
 
 class Compiled:
@@ -76,6 +86,7 @@ class Compiled:
     Attributes:
         function: the function itself.
         entries: its programs, the last one first.
+        for_tensors: those that are for calls of tensors alone, by position, as the core takes them.
         refusals: why calls could not be recorded.
         is_other: whether the last call was not to be recorded, for its tensors or modes.
     """
@@ -83,6 +94,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], fullgraph: bool, limit: int | None) -> None:
         self.function = function
         self.entries: tuple[_Entry, ...] = ()
+        self.for_tensors: tuple[Any, ...] = ()
         self.refusals: list[Unsupported] = []
         self.is_other = False
         self._fullgraph = fullgraph
@@ -93,33 +105,34 @@ class Compiled:
 
     def reset(self) -> None:
         """Forget all programs."""
-        self.entries, self.refusals, self._attempts = (), [], 0
+        self._keep(())
+        self.refusals, self._attempts = [], 0
+
+    def _keep(self, entries: Sequence[_Entry]) -> None:
+        self.entries = tuple(entries)
+        self.for_tensors = tuple([each.for_tensors for each in self.entries if each.arguments.is_plain])
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that is none of tensors alone, or the first one of its kind."""
         arguments = _Arguments(args, kwargs)
         for entry in self.entries:
-            if (
-                signature(arguments.tensors + entry.captured) == entry.signature
-                and arguments.is_like(entry.structure, entry.others)
-                and entry.holds()
-            ):
-                try:
-                    return entry.run(*arguments.tensors, *entry.captured)
-                except Unrecorded:
-                    return self.go_another_way(entry, args, kwargs)
+            if arguments.is_like(entry.arguments):
+                result = answer((entry.for_tensors,), arguments.tensors)
+                if result is not NotImplemented:
+                    return result
         if self._is_left_alone(arguments):
             return self.function(*args, **kwargs)
         return self._recorded(arguments, args, kwargs)
 
-    def go_another_way(self, entry: _Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def go_another_way(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that a program is for, which does not know how the function goes on."""
         arguments = _Arguments(args, kwargs)
         if not self._is_left_alone(arguments):
-            return self._recorded(arguments, args, kwargs, entry)
+            known = next((each for each in self.entries if each.program is program), None)
+            return self._recorded(arguments, args, kwargs, known)
         if self._attempts >= self._limit:  # what was computed until here would be lost in most calls
             with self._lock:
-                self.entries = tuple(each for each in self.entries if each.ways is not entry.ways)
+                self._keep([each for each in self.entries if each.program is not program])
             self.refusals.append(Unsupported(f"elements that are read take more than {self._limit} ways"))
         return self.function(*args, **kwargs)
 
@@ -154,28 +167,16 @@ class Compiled:
         before = excluded()
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)
         try:
-            self._check(arguments, args, kwargs, state, recording, before)
+            if recording.reason is not None:
+                raise recording.reason
+            if excluded() != before:
+                raise Unsupported("the function changes whether gradients are recorded")
+            if not state.guard(True).holds() or not _Arguments(args, kwargs).is_like(arguments):
+                raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
             self._add(arguments, state, recording, result, known)
         except Unsupported as reason:
             self._refuse(reason)
         return result
-
-    def _check(
-        self,
-        arguments: _Arguments,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        state: PythonState,
-        recording: Recording,
-        before: int,
-    ) -> None:
-        """Raise Unsupported where no program can be made of a recording."""
-        if recording.reason is not None:
-            raise recording.reason
-        if excluded() != before:
-            raise Unsupported("the function changes whether gradients are recorded")
-        if not state.holds() or not _Arguments(args, kwargs).is_like(arguments.structure, arguments.others):
-            raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
 
     def _add(
         self, arguments: _Arguments, state: PythonState, recording: Recording, result: Any, known: _Entry | None
@@ -192,8 +193,8 @@ class Compiled:
             there = {id(each) for each in arguments.tensors + captured}
             captured += tuple(each for each in state.tensors if id(each) in used and id(each) not in there)
             ways.add(recording, arguments.tensors + captured, result)
-            entry = _Entry(arguments, captured, state, ways)
-            self.entries = (entry, *(each for each in self.entries if each is not known))
+            entry = _Entry(arguments, captured, state.guard(ways.calls_modules), ways)
+            self._keep([entry, *(each for each in self.entries if each is not known)])
 
 
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
@@ -211,14 +212,12 @@ def compiled(function: _Called, fullgraph: bool, limit: int | None) -> _Called:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            for entry in known.entries:
-                if entry.is_plain and signature(args + entry.captured) == entry.signature and entry.holds():
-                    try:
-                        return entry.run(*args, *entry.captured)
-                    except Unrecorded:
-                        return known.go_another_way(entry, args, kwargs)
-        return known.call(args, kwargs)
+        try:
+            result = NotImplemented if kwargs else answer(known.for_tensors, args)
+            return known.call(args, kwargs) if result is NotImplemented else result
+        except Unrecorded as way:
+            program = way.program
+        return known.go_another_way(program, args, kwargs)
 
     call.compiled = known  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]

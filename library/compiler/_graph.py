@@ -121,14 +121,20 @@ class Graph:
 
 
 class Ways:
-    """The graphs of a function that differ only by the conditions on elements that it reads."""
+    """The graphs of a function that differ only by the conditions on elements that it reads.
+
+    Attributes:
+        calls_modules: True if modules are called on one of the ways.
+    """
 
     def __init__(self) -> None:
+        self.calls_modules = False
         self._values: dict[Any, Value] = {}
         self._graph: Graph | None = None
 
     def add(self, recording: Recording, given: Sequence[Any], result: Any) -> None:
         """Add the graph of a recording. Raises Unsupported as `graph_of` does."""
+        self.calls_modules |= recording.calls_modules
         graph = _Reader(recording, given, self._values).graph(given, result)
         if self._graph is None:
             self._graph = graph

@@ -23,7 +23,14 @@ _UNRECORDED = 1 | 1 << 14
 
 
 class Unrecorded(Exception):  # noqa: N818 (no error, and nobody sees it)
-    """Exception: the function goes on in a way that no recorded call has taken. Nothing was done that could be seen."""
+    """Exception: the function goes on in a way that no recorded call has taken. Nothing was done that could be seen.
+
+    Attributes:
+        program: the program that does not know the way.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
 
 
 class Program:
@@ -81,7 +88,7 @@ class Program:
             self._lines.append(indent + header)
             following = graph.following.get(outcome)
             if following is None:
-                self._lines.append(f"{indent} raise {self._named(Unrecorded)}")
+                self._lines.append(f"{indent} raise {self._named(Unrecorded)}({self._named(self)})")
             else:
                 used = {*following.used}
                 self._write(following, f"{indent} ", [each for each in graph.results if each not in used])

@@ -24,7 +24,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._base.tensor_class import Tensor
 from .._handle import Function, Method, are_unchanged
@@ -55,13 +55,25 @@ def is_own_frame(frame: FrameType) -> bool:
     return is_own(frame.f_globals.get("__name__"))
 
 
+class Guard(NamedTuple):
+    """Conditions for a program to answer."""
+
+    entries: tuple[Any, ...]
+    """Dictionaries, keys and values, or objects, attributes and values, as `are_unchanged` takes them."""
+    condition: Callable[[], bool] | None
+    """The rest; None: there is none."""
+
+    def holds(self) -> bool:
+        """Return whether everything has the value that it had."""
+        return are_unchanged(self.entries) and (self.condition is None or self.condition())
+
+
 class PythonState:
     """The values of everything that some roots lead to.
 
     Attributes:
         codes: the code that they can run, without that of the package.
         tensors: the tensors among them.
-        holds: returns whether everything has the value that it had.
     """
 
     def __init__(self, roots: Iterable[Any], names: Iterable[str]) -> None:
@@ -75,18 +87,26 @@ class PythonState:
         self._modules: list[tuple[str, ModuleType]] = []
         self._entries: list[Any] = []
         self._conditions: list[str] = []
-        self._named: dict[str, Any] = {"content": _content, "is_same": _is}
+        self._named: dict[str, Any] = {"is_same": _is}
         self._seen: dict[int, Any] = {}
-        waiting = [*zip(names, roots, strict=True), ("the hooks of all modules", vars(_global_hooks.ALL))]
-        self._waiting = waiting
+        self._waiting: list[tuple[str, Any]] = []
+        self._read_all([("the hooks of all modules", vars(_global_hooks.ALL))])
+        self._of_hooks = len(self._entries), len(self._conditions)
+        self._read_all(zip(names, roots, strict=True))
+
+    def guard(self, calls_modules: bool) -> Guard:
+        """Return what must hold for another run of the same code, which may call modules or does not."""
+        entry, condition = (0, 0) if calls_modules else self._of_hooks
+        text = " and ".join(self._conditions[condition:])
+        return Guard(tuple(self._entries[entry:]), eval(f"lambda: {text}", self._named) if text else None)
+
+    def _read_all(self, named: Iterable[tuple[str, Any]]) -> None:
+        waiting = self._waiting
+        waiting += named
         while waiting or self._modules:
             while waiting:
                 self._read(*waiting.pop())
             self._read_modules()
-        entries = tuple(self._entries)
-        self._named |= {"are_unchanged": are_unchanged, "entries": entries}
-        text = " and ".join(("are_unchanged(entries)", *self._conditions))
-        self.holds: Callable[[], bool] = eval(f"lambda: {text}", self._named)
 
     # ---- objects ----
 
@@ -134,9 +154,8 @@ class PythonState:
     def _read_function(self, name: str, function: FunctionType) -> None:
         code = function.__code__
         defaults, others = function.__defaults__, function.__kwdefaults__
-        self._require("{}.__code__ is {}", function, code)
-        self._require("{}.__defaults__ is {}", function, defaults)
-        self._require("{}.__kwdefaults__ is {}", function, others)
+        self._entries += [function, "__code__", code, function, "__defaults__", defaults]
+        self._entries += [function, "__kwdefaults__", others]
         self._waiting += [(f"a default of {name}", each) for each in (defaults, others)]
         cells = function.__closure__ or ()
         self._waiting += [(each, cell) for each, cell in zip(code.co_freevars, cells, strict=True)]
@@ -191,7 +210,7 @@ class PythonState:
             value = cell.cell_contents
         except ValueError:  # it has no value yet
             raise Unsupported(f"the variable {name} has no value yet") from None
-        self._require("content({}) is {}", cell, value)
+        self._entries += [cell, "cell_contents", value]
         self._waiting.append((name, value))
 
     def _read_class(self, name: str, kind: type) -> None:
@@ -238,13 +257,6 @@ def is_trusted(module: str | None) -> bool:
 
 def _is(one: Any, other: Any) -> bool:
     return one is other
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return cell
 
 
 def _is_of_another_language(kind: type) -> bool:

@@ -92,6 +92,8 @@ class Recording:
         """The reason why no program can be made of it; None: one can."""
         self.raises = False
         """True if the first reason is raised at once."""
+        self.calls_modules = False
+        """True if modules are called, and with them the hooks of all modules."""
         self.is_paused = False
         """True while a call runs, within which nothing is recorded."""
         self.aliases: dict[int, tuple[Any, Any]] = {}

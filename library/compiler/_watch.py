@@ -14,6 +14,7 @@ from typing import Any
 
 from .._base.tensor_class import Tensor
 from .._tensor import construct
+from ..nn.modules import _calls
 from ._python_state import PACKAGE, is_own, is_trusted
 from ._recording import Recording
 
@@ -69,6 +70,7 @@ class Watch:
 
     def _begins(self, frame: FrameType) -> None:
         module, code = frame.f_globals.get("__name__"), frame.f_code
+        self._recording.calls_modules |= module == _CALLS
         if code in self._codes or is_trusted(module) or is_pure(module):
             return
         if is_own(module) and code.co_name in _PURE_METHODS:
@@ -111,4 +113,5 @@ def is_pure(module: str | None) -> bool:
     return False
 
 
+_CALLS = _calls.__name__
 _MAKER: CodeType = construct.tensor.__code__

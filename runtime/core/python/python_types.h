@@ -83,6 +83,7 @@ PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
 /* What compiled calls compare (signature.c). */
 PyObject *ow_signature(PyObject *module, PyObject *tensors);
 PyObject *ow_are_unchanged(PyObject *module, PyObject *entries);
+PyObject *ow_answer(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* Tensors that are only described (described.c). */
 PyObject *ow_describe(PyObject *module, PyObject *const *arguments, Py_ssize_t n);

@@ -1,4 +1,5 @@
-/* What compiled calls compare before they run a program: the tensors that they are given, and entries of dictionaries. */
+/* What compiled calls compare before they run a program, and how they run it: the tensors that they are given, entries of
+ * dictionaries and attributes. */
 #include "operator_function.h"
 #include "tensor_object.h"
 
@@ -22,24 +23,23 @@ static int64_t written_size(const ow_tensor *t) {
     return (int64_t)sizeof(tensor_part) + 2 * t->ndim * (int64_t)sizeof(int64_t);
 }
 
-/* signature(tensors): bytes that are the same for tensors that no call can tell apart but by their elements, in
- * threads that compute alike. None where one of them is of another class, or has a dispatch key other than that of autograd,
- * or all calls of the thread have such keys. */
-PyObject *ow_signature(PyObject *module, PyObject *tensors) {
-    (void)module;
-    if (!PyTuple_Check(tensors)) return PyErr_Format(PyExc_TypeError, "signature() takes a tuple");
+/* The number of bytes of a signature; -1: one of the tensors is of another class, or has a dispatch key other than that of
+ * autograd, or all calls of the thread have such keys. */
+static int64_t signature_size(PyObject *tensors) {
     const Py_ssize_t n = PyTuple_Size(tensors);
     int64_t size = (int64_t)sizeof(thread_part);
-    if (ow_included_keys || n > INT16_MAX) Py_RETURN_NONE;
+    if (ow_included_keys || n > INT16_MAX) return -1;
     for (Py_ssize_t k = 0; k < n; k++) {
         PyObject *object = PyTuple_GetItem(tensors, k);
         const ow_tensor *t = ow_is_tensor_class(Py_TYPE(object)) ? ow_any_tensor(object) : NULL;
-        if (!t || t->keys & ~(uint32_t)OW_KEY_AUTOGRAD || t->flags & OW_NUMBER) Py_RETURN_NONE;
+        if (!t || t->keys & ~(uint32_t)OW_KEY_AUTOGRAD || t->flags & OW_NUMBER) return -1;
         size += written_size(t);
     }
-    PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-    if (!result) return NULL;
-    char *to = PyBytes_AsString(result);
+    return size;
+}
+
+static void write_signature(PyObject *tensors, char *to) {
+    const Py_ssize_t n = PyTuple_Size(tensors);
     const thread_part thread = {ow_excluded_keys, ow_default_dtype, ow_default_device, (uint32_t)n};
     memcpy(to, &thread, sizeof thread);
     to += sizeof thread;
@@ -59,25 +59,110 @@ PyObject *ow_signature(PyObject *module, PyObject *tensors) {
         memcpy(to + sizeof part + dims, t->strides, dims);
         to += written_size(t);
     }
+}
+
+/* signature(tensors): bytes that are the same for tensors that no call can tell apart but by their elements, in
+ * threads that compute alike; or None. */
+PyObject *ow_signature(PyObject *module, PyObject *tensors) {
+    (void)module;
+    if (!PyTuple_Check(tensors)) return PyErr_Format(PyExc_TypeError, "signature() takes a tuple");
+    const int64_t size = signature_size(tensors);
+    if (size < 0) Py_RETURN_NONE;
+    PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+    if (result) write_signature(tensors, PyBytes_AsString(result));
     return result;
 }
 
-/* are_unchanged(entries): whether each dictionary still has the very value under a key, or so many keys: a tuple of dictionary,
- * key, value, or of dictionary, the dictionary again, number, and so on. */
+static int has_signature(PyObject *tensors, PyObject *signature) {
+    char local[1024];
+    const int64_t size = signature_size(tensors);
+    if (size < 0 || size != PyBytes_Size(signature)) return 0;
+    char *own = size <= (int64_t)sizeof local ? local : PyMem_Malloc((size_t)size);
+    if (!own) return 0;
+    write_signature(tensors, own);
+    const int is_same = !memcmp(own, PyBytes_AsString(signature), (size_t)size);
+    if (own != local) PyMem_Free(own);
+    return is_same;
+}
+
+/* Does an object have this very value: a dictionary under a key, a function or a cell as an attribute? -1 with Python's error
+ * set. */
+static int has_value(PyObject *object, PyObject *key, PyObject *value) {
+    if (!PyDict_Check(object)) {
+        PyObject *found = PyObject_GetAttr(object, key);
+        const int is_same = found == value;
+        if (!found) PyErr_Clear(); /* the cell of a variable that has no value any longer */
+        Py_XDECREF(found);
+        return is_same;
+    }
+    PyObject *found = PyDict_GetItemWithError(object, key);
+    return !found && PyErr_Occurred() ? -1 : found == value;
+}
+
+/* 1, 0, or -1 with Python's error set. */
+static int are_unchanged(PyObject *entries) {
+    for (Py_ssize_t k = 0; k < PyTuple_Size(entries); k += 3) {
+        PyObject *object = PyTuple_GetItem(entries, k), *key = PyTuple_GetItem(entries, k + 1);
+        PyObject *value = PyTuple_GetItem(entries, k + 2);
+        const int is_same = key == object ? PyDict_Size(object) == PyLong_AsSsize_t(value) : has_value(object, key, value);
+        if (is_same < 1) return is_same;
+    }
+    return 1;
+}
+
+/* are_unchanged(entries): whether each object still has the very value, or each dictionary so many keys: a tuple of object, key
+ * or name of an attribute, value, or of dictionary, the dictionary again, number, and so on. */
 PyObject *ow_are_unchanged(PyObject *module, PyObject *entries) {
     (void)module;
     if (!PyTuple_Check(entries) || PyTuple_Size(entries) % 3)
-        return PyErr_Format(PyExc_TypeError, "are_unchanged() takes a tuple of dictionaries, keys and values");
-    for (Py_ssize_t k = 0; k < PyTuple_Size(entries); k += 3) {
-        PyObject *dictionary = PyTuple_GetItem(entries, k), *key = PyTuple_GetItem(entries, k + 1);
-        PyObject *value = PyTuple_GetItem(entries, k + 2);
-        if (key == dictionary) {
-            if (PyDict_Size(dictionary) != PyLong_AsSsize_t(value)) Py_RETURN_FALSE;
-            continue;
-        }
-        PyObject *found = PyDict_GetItemWithError(dictionary, key);
-        if (!found && PyErr_Occurred()) return NULL;
-        if (found != value) Py_RETURN_FALSE;
+        return PyErr_Format(PyExc_TypeError, "are_unchanged() takes a tuple of objects, keys and values");
+    const int answer = are_unchanged(entries);
+    return answer < 0 ? NULL : PyBool_FromLong(answer);
+}
+
+enum { PROGRAM_SIGNATURE, PROGRAM_CAPTURED, PROGRAM_ENTRIES, PROGRAM_CONDITION, PROGRAM_RUN, PROGRAM_PARTS };
+
+/* Is a program for these tensors? -1 with Python's error set. */
+static int is_for(PyObject *program, PyObject *tensors) {
+    if (!has_signature(tensors, PyTuple_GetItem(program, PROGRAM_SIGNATURE))) return 0;
+    const int unchanged = are_unchanged(PyTuple_GetItem(program, PROGRAM_ENTRIES));
+    PyObject *condition = PyTuple_GetItem(program, PROGRAM_CONDITION);
+    if (unchanged < 1 || condition == Py_None) return unchanged;
+    PyObject *holds = PyObject_CallNoArgs(condition);
+    const int answer = holds ? PyObject_IsTrue(holds) : -1;
+    Py_XDECREF(holds);
+    return answer;
+}
+
+static PyObject *run(PyObject *function, PyObject *tensors) {
+    PyObject *all[OW_MAX_ARGUMENTS];
+    const Py_ssize_t n = PyTuple_Size(tensors);
+    if (n > OW_MAX_ARGUMENTS || (PyObject *)Py_TYPE(function) != ow_function_type()) return PyObject_Call(function, tensors, NULL);
+    for (Py_ssize_t k = 0; k < n; k++) all[k] = PyTuple_GetItem(tensors, k);
+    return ((const ow_function *)function)->vectorcall(function, all, (size_t)n, NULL);
+}
+
+static int is_program(PyObject *object) {
+    return PyTuple_Check(object) && PyTuple_Size(object) == PROGRAM_PARTS && PyBytes_Check(PyTuple_GetItem(object, PROGRAM_SIGNATURE)) &&
+           PyTuple_Check(PyTuple_GetItem(object, PROGRAM_CAPTURED)) && PyTuple_Check(PyTuple_GetItem(object, PROGRAM_ENTRIES));
+}
+
+/* answer(programs, tensors): the result of the first program that is for the tensors; NotImplemented: none is. A program is a
+ * tuple of the signature of tensors, those of them that it adds itself, entries that are unchanged, a function that says
+ * whether all else is, or None, and the function that is called. */
+PyObject *ow_answer(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !PyTuple_Check(arguments[0]) || !PyTuple_Check(arguments[1]))
+        return PyErr_Format(PyExc_TypeError, "answer() takes tuples of programs and of tensors");
+    for (Py_ssize_t k = 0; k < PyTuple_Size(arguments[0]); k++) {
+        PyObject *program = PyTuple_GetItem(arguments[0], k), *result = NULL;
+        if (!is_program(program)) return PyErr_Format(PyExc_TypeError, "answer() takes programs of five parts, but got %R", program);
+        PyObject *captured = PyTuple_GetItem(program, PROGRAM_CAPTURED);
+        PyObject *tensors = PyTuple_Size(captured) ? PySequence_Concat(arguments[1], captured) : Py_NewRef(arguments[1]);
+        const int fits = tensors ? is_for(program, tensors) : -1;
+        if (fits > 0) result = run(PyTuple_GetItem(program, PROGRAM_RUN), tensors);
+        Py_XDECREF(tensors);
+        if (fits) return result;
     }
-    Py_RETURN_TRUE;
+    return Py_NewRef(Py_NotImplemented);
 }

@@ -107,6 +107,63 @@ def test_variables_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
     agrees()
 
 
+def test_functions_that_change() -> None:
+    value: Any = 1.0
+
+    def scaled(x: Any, factor: Any = 2.0, *, offset: Any = 1.0) -> Any:
+        return x * factor + offset + value  # noqa: F821 (deleted below)
+
+    compiled = opweave.compile(lambda x: scaled(x) - 1)
+
+    def agrees() -> None:
+        for _ in range(2):
+            assert facts(compiled(X)) == facts(scaled(X) - 1)
+
+    agrees()
+    scaled.__defaults__ = (3.0,)
+    agrees()
+    scaled.__kwdefaults__ = {"offset": 5.0}
+    agrees()
+    scaled.__kwdefaults__["offset"] = 7.0
+    agrees()
+    scaled.__code__ = (lambda value: lambda x, factor, *, offset: x - factor - value)(0).__code__
+    agrees()
+    del value
+    with pytest.raises(NameError, match="value"):
+        compiled(X)
+
+
+def test_hooks_of_all_modules() -> None:
+    layer, outside = nn.Linear(4, 2), opweave.compile(lambda x: x * 2 + 1)
+    for function in (opweave.compile(lambda x: layer(x) + 1), opweave.compile(lambda x: nn.ReLU()(x) * 2 + 1)):
+        before, plain = function(X), outside(X)
+        handle = nn.modules.module.register_module_forward_hook(lambda module, args, output: output * 0 - 1)
+        assert not function(X).equal(before)
+        assert outside(X).equal(plain)
+        handle.remove()
+        for _ in range(2):
+            assert function(X).equal(before)
+
+
+def test_programs_of_the_core() -> None:
+    from opweave._handle import answer, are_unchanged, signature
+
+    wanted, table = signature((X,)), {"a": 1}
+    assert wanted is not None
+    program = (wanted, (), (table, "a", 1), None, lambda x: x.shape)
+    assert answer((program,), (X,)) == (3, 4)
+    for other in ((), (X, X), (OFFSET,), (X.double(),), (1,), (X.to_sparse(),)):
+        assert answer((program,), other) is NotImplemented
+    table["a"] = 2
+    assert answer((program,), (X,)) is NotImplemented
+    assert not are_unchanged((test_threads, "missing", None))
+    with pytest.raises(ZeroDivisionError):
+        answer(((wanted, (), (), lambda: 1 // 0, len),), (X,))
+    for wrong in ((), (1,), ((1,), (X,)), (((),), (X,)), ((program,), X)):
+        with pytest.raises(TypeError, match="answer\\(\\) takes"):
+            answer(*wrong)  # type: ignore[arg-type]
+
+
 def test_numbers_that_change() -> None:
     compiled: Any = opweave.compile(lambda x, n: x * n)
     for number in (1, 1.0, True, 0.0, -0.0, float("nan"), 2, 1):
