@@ -18,11 +18,12 @@ from ...expr.targets import c_number
 from ...model.compute import Border
 from ...model.contraction import contraction
 from ...model.operator import End
+from ...nest.forms import Line
 from ...nest.of import identity
 from ..expressions import enum, parameters
 from .elements import Part, at, lanes
 from .inside import Inside
-from .nodes import Copy, Kernel, Loop, Node, Numbers, Statement, Strips
+from .nodes import Copy, Kernel, Loop, Node, Numbers, Strips
 
 _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
           "any": "acc or item", "all": "acc and item"}  # fmt: skip
@@ -164,7 +165,7 @@ class Loops(Inside):
             yield from self._start(name, each)
         yield from self._reductions(list(self._constant(group)))
         for name in searches.values():
-            yield Statement(f"int64_t {name}_counted = -1;")
+            yield Line(f"int64_t {name}_counted = -1;")
         around = self.computed, dict(self.same)
         inner: list[Node] = list(self._term(group, tuple(searches.values())))
         self.computed, self.same = around  # what is computed within the loops is not there behind them
@@ -176,7 +177,7 @@ class Loops(Inside):
             for name, each in group.items():
                 dtype = self._fold_dtype(each)
                 value = self._joined(each, dtype, f"{name}[lane]", f"{name}[lane + half]")
-                yield Statement(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
+                yield Line(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
 
     def _constant(self, group: Mapping[str, Fold]) -> Iterator[Name]:
         """The reductions within others that are the same in each of their steps, and cannot fail where there are no
@@ -271,22 +272,22 @@ class Loops(Inside):
         if fold.reduction in POSITIONS:
             yield self._array("int64_t", f"{name}_at", "-1")
 
-    def _array(self, ctype: str, name: str, start: str) -> Statement:
+    def _array(self, ctype: str, name: str, start: str) -> Line:
         """A variable of each lane, and of each line that is computed at a time."""
         sizes, rows = ("[ROWS][LANES]", "OW_FOR_ROWS ") if self.rows > 1 else ("[LANES]", "")
         lanes = "OW_FOR_LANES" if self.lane_range is None else "OW_FOR_LANES_IN(0, LANES)"
-        return Statement(f"{ctype} {name}{sizes}; {rows}{lanes} {name}[{self.place}] = {start};")
+        return Line(f"{ctype} {name}{sizes}; {rows}{lanes} {name}[{self.place}] = {start};")
 
     def _term(self, group: Mapping[str, Fold], counts: Sequence[str]) -> Iterator[Node]:
         """One step of reductions."""
         fold = next(iter(group.values()))
         if counts:
-            yield Statement(" ".join(f"{name}_counted++;" for name in counts))
+            yield Line(" ".join(f"{name}_counted++;" for name in counts))
         masks: list[Expr] = []
         for condition in conjuncts(fold.condition):
             text = self._condition(condition)
             if text is not None:
-                yield Statement(f"if (!({text})) continue;")
+                yield Line(f"if (!({text})) continue;")
             else:
                 masks.append(condition)
         values = list(dict.fromkeys(each.value for each in group.values()))

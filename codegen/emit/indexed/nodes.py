@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ...nest.forms import Line
 from ..expressions import Variable
 
 _MOST_IN_FULL, _MOST_IN_PART = 60, 150
@@ -34,13 +35,6 @@ class Strips:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """A statement of C."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Lanes:
     """Statements for each lane, preceded by those that are the same for all.
 
@@ -66,7 +60,7 @@ class Copy:
     times: str
 
 
-Node = Loop | Strips | Statement | Lanes | Copy
+Node = Loop | Strips | Line | Lanes | Copy
 
 
 def _lanes_of(nodes: Iterable[Node]) -> Iterator[Lanes]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Case, Form, Function, Line, Sourced
-from ...indexed.nodes import Copy, Lanes, Loop, Node, Statement, Strips
+from ...indexed.nodes import Copy, Lanes, Loop, Node, Strips
 from ..rows import unused
 from .parts import SPECIAL, any_lanes, integer, integers, on_line, outer, signature
 
@@ -91,8 +91,8 @@ def _body(kernel: Kernel, nodes: Iterable[Node]) -> Iterator[Form]:
                 yield Block("", (*map(Line, before), loop)) if before else loop
             case Strips():
                 yield from _strips(kernel, node)
-            case Statement(text):
-                yield Line(text)
+            case Line():
+                yield node
             case Copy():
                 yield from _copy(node)
             case Lanes(before, inside, clips, None):
