@@ -66,6 +66,21 @@ def rows(lib: Libraries) -> Iterator[measure.Figure]:
 
     yield from lib.run("coalesce 1e6 entries", coalesced, summed, 0.7)
 
+    def converted(method: str, *before: str) -> Callable[[Any], Callable[[], Any]]:
+        def make(library: Any) -> Callable[[], Any]:
+            given = compressed(library)
+            for each in before:
+                given = getattr(given, each)()
+            return getattr(given, method)  # type: ignore[no-any-return]
+
+        return make
+
+    coordinates = matrix.tocoo()
+    yield from lib.run("coo to csr", converted("to_sparse_csr", "to_sparse_coo"), coordinates.tocsr, None)
+    yield from lib.run("csr to coo", converted("to_sparse_coo"), matrix.tocoo, None)
+    yield from lib.run("csr to csc", converted("to_sparse_csc"), matrix.tocsc, 0.7)
+    yield from lib.run("coo to dense", converted("to_dense", "to_sparse_coo"), coordinates.toarray, None)
+
 
 if __name__ == "__main__":
     show(list(rows(Libraries(*sys.argv[1:2]))))

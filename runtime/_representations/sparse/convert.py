@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._base.dtypes import EXPORTS
 from ..._base.types import layout as layout_class
-from ..._base.types import sparse_csr
+from ..._base.types import sparse_csc, sparse_csr
 from ..._dispatch.ops import ops
 from .kernels import compress, coo_sorted, coordinates, expand, linear, sum_parts
 from .payload import BLOCKED, BY_ROWS, Compressed, Coordinates, Payload, scalar_name
@@ -80,6 +80,10 @@ def as_coordinates(payload: Payload) -> Coordinates:
     """The same elements by coordinates, sorted where they were compressed."""
     if isinstance(payload, Coordinates):
         return payload
+    if payload.layout is sparse_csc and not payload.batch_dim:
+        _, order = ops.csr_order(payload.places, payload.size[0])
+        at = places_of(payload).index_select(1, order)
+        return Coordinates(at, payload.values.index_select(0, order), payload.size, True)
     is_sorted = payload.layout is sparse_csr
     found = Coordinates(element_places(payload), element_values(payload), payload.size, is_sorted)
     return coalesced(found)
@@ -97,8 +101,8 @@ def to_dense(payload: Payload) -> Any:
         values = found.values
     sizes = found.size[: found.sparse_dim]
     zeros = ops.zeros((prod(sizes), *found.size[len(sizes) :]), dtype=values.dtype, device=values.device)
-    put = ops.index_copy if found.is_coalesced else ops.index_add
-    return put(zeros, 0, linear(found.indices, sizes), values).reshape(found.size)
+    put = zeros.index_copy_ if found.is_coalesced else zeros.index_add_
+    return put(0, linear(found.indices, sizes), values).reshape(found.size)
 
 
 def from_dense(tensor: Any, sparse_dim: int) -> Coordinates:
@@ -130,14 +134,19 @@ def compressed(
         raise RuntimeError(
             f"{what}: tensor sparse size ({rows},{columns}) must be divisible by given blocksize ({height},{width})"
         )
+    if layout is sparse_csr:
+        return _with_starts(found.indices, found.values, batches, rows, layout, found.size, what)
     row, column = found.indices[-2], found.indices[-1]
+    if layout is sparse_csc and not batches:
+        starts, order = ops.csr_order(column, columns)
+        return Compressed(layout, starts, row.index_select(0, order), found.values.index_select(0, order), found.size)
     values = found.values
     by_rows = layout in BY_ROWS
     sizes = (*batches, *((rows // height, columns // width) if by_rows else (columns // width, rows // height)))
     pair = (row // height, column // width) if by_rows else (column // width, row // height)
     at = ops.stack([*found.indices[:-2].unbind(0), *pair])
+    order, unique, starts = coo_sorted(at, sizes)
     if layout in BLOCKED:
-        order, unique, starts = coo_sorted(at, sizes)
         which = expand(starts, order.size(0))
         inside = ((row % height) * width + column % width).index_select(0, order)
         zeros = ops.zeros(
@@ -145,11 +154,9 @@ def compressed(
         )
         values = ops.index_copy(zeros, 0, which * (height * width) + inside, values.index_select(0, order))
         values = values.reshape(unique.size(0), height, width, *found.values.shape[1:])
-        at = coordinates(unique, sizes)
-    elif not by_rows:
-        order, unique, _ = coo_sorted(at, sizes)
-        values, at = values.index_select(0, order), coordinates(unique, sizes)
-    return _with_starts(at, values, batches, sizes[-2], layout, found.size, what)
+    else:
+        values = values.index_select(0, order)
+    return _with_starts(coordinates(unique, sizes), values, batches, sizes[-2], layout, found.size, what)
 
 
 def _with_starts(

@@ -20,7 +20,6 @@ __all__ = [
     "csr_product",
     "csr_sampled",
     "expand",
-    "lengths",
     "linear",
     "sum_parts",
 ]
@@ -31,20 +30,7 @@ _INT64 = EXPORTS["int64"]
 def linear(indices: Any, sizes: Sequence[int]) -> Any:
     """The place of each column of coordinates in an array of these sizes, in C's order. Raises IndexError for
     coordinates outside."""
-    if not sizes or not indices.size(1):
-        return ops.zeros(indices.size(1), dtype=_INT64, device=indices.device)
-    if has_values(indices):
-        for dim, (size, low, high) in enumerate(
-            zip(sizes, indices.amin(1).tolist(), indices.amax(1).tolist(), strict=True)
-        ):
-            if low < 0 or high >= size:
-                raise IndexError(
-                    f"sparse index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}"
-                )
-    place = indices[0]
-    for row, size in enumerate(sizes[1:], 1):
-        place = place * size + indices[row]
-    return place
+    return ops.coo_places(indices, list(sizes))
 
 
 def coordinates(places: Any, sizes: Sequence[int]) -> Any:
@@ -93,39 +79,24 @@ def sum_parts(values: Any, order: Any, starts: Any) -> Any:
 
 
 def compress(rows: Any, count: int) -> Any:
-    """Return the start of each of `count` rows in a sorted list of rows, and the end of the last one."""
-    starts = ops.arange(count + 1, dtype=_INT64, device=rows.device)
-    if not has_values(rows):
-        return starts
-    return ops.searchsorted(rows.to(_INT64), starts)
-
-
-def lengths(starts: Any, count: int) -> Any:
-    """Return the number of elements of each row. Raises IndexError where the starts do not count up from 0 to
-    `count`."""
-    starts = starts.to(_INT64)
-    found = starts.diff()
-    if has_values(starts) and starts.numel():
-        first, last, least = int(starts[0]), int(starts[-1]), int(found.min()) if found.numel() else 0
-        if first or last != count or least < 0:
-            raise IndexError(
-                f"the starts of {starts.size(0) - 1} rows must count up from 0 to {count}, but they begin with "
-                f"{first}, end with {last}, and the smallest step is {least}"
-            )
-    return found
+    """Return the start of each of `count` rows in a sorted list of rows, and the end of the last one. Raises IndexError
+    for rows outside, RuntimeError for a list that is not sorted."""
+    return ops.csr_starts(rows, count)
 
 
 def expand(starts: Any, count: int) -> Any:
-    """The row of each of `count` elements, given where the rows start."""
-    if not has_values(starts):
-        return ops.empty(count, dtype=_INT64, device=starts.device)
-    return ops.arange(starts.size(0) - 1, dtype=_INT64).repeat_interleave(lengths(starts, count))
+    """Return the row of each of `count` elements, given where the rows start. Raises IndexError where the starts do not
+    count up from 0 to `count`."""
+    return ops.csr_rows(starts, count)
 
 
 def csr_matmul(starts: Any, places: Any, values: Any, dense: Any) -> Any:
-    """The product of a compressed matrix with a dense one."""
+    """The product of a compressed matrix with a dense one, or with a vector."""
     if values.is_complex():
-        return _complex_matmul(starts, places, values, dense)
+        columns = dense if dense.ndim == 2 else dense.unsqueeze(1)
+        return _complex_matmul(starts, places, values, columns).reshape(starts.size(0) - 1, *dense.shape[1:])
+    if dense.ndim == 1:
+        return ops.csr_matvec(starts, places, values, dense)
     if dense.size(1) == 1:
         return ops.csr_matvec(starts, places, values, dense.squeeze(1)).unsqueeze(1)
     return ops.csr_matmul(starts, places, values, dense)

@@ -16,6 +16,7 @@ from ..._autograd.node import Node, edges_of, part_of_graph
 from ..._autograd.record import unrecorded
 from ..._autograd.saved_tensors import pack_inputs
 from ..._base.types import sparse_csr
+from ..._dispatch.ops import ops
 from ..._handle import needs_grad, packing
 from . import kernels
 from .convert import as_coordinates, coalesced
@@ -39,20 +40,20 @@ class Places:
         return kernels.expand(self.starts, self.columns.size(0))
 
     @cached_property
-    def _order(self) -> Any:
-        """The order of the elements by columns."""
-        return self.columns.argsort(stable=True)
+    def _order(self) -> tuple[Any, Any]:
+        """Where each column starts in the order of the elements by columns, and this order."""
+        starts, order = ops.csr_order(self.columns, self.width)
+        return starts, order
 
     @cached_property
     def transposed(self) -> Places:
         """Return the places of the transposed matrix, whose elements are the ones in `order`."""
-        columns = self.columns.index_select(0, self._order)
-        rows = self.rows.index_select(0, self._order)
-        return Places(kernels.compress(columns, self.width), rows, self.starts.size(0) - 1)
+        starts, order = self._order
+        return Places(starts, self.rows.index_select(0, order), self.starts.size(0) - 1)
 
     def reordered(self, values: Any) -> Any:
         """The elements in the order of the transposed matrix."""
-        return values.index_select(0, self._order)
+        return values.index_select(0, self._order[1])
 
 
 def matrix_of(payload: Payload) -> tuple[Places, Any]:

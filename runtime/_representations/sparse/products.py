@@ -9,6 +9,7 @@ from ..._base.dtypes import EXPORTS
 from ..._base.types import sparse_csr
 from ..._dispatch.op import Op
 from ..._dispatch.ops import ops
+from ..._handle import needs_grad
 from . import kernels
 from .convert import as_coordinates, coalesced, compressed
 from .matrices import matrix_of, product, sampled
@@ -48,6 +49,9 @@ def _tensor(result: Any) -> Any:
 
 def matmul(name: str, left: Any, right: Any) -> Any:
     """The product: a dense tensor, or of two sparse matrices what the sparse product consists of."""
+    usual = _of_rows(left, right)
+    if usual is not None:
+        return usual
     if left.dtype is not right.dtype:
         raise RuntimeError(f"expected scalar type {left.dtype.scalar_name} but found {right.dtype.scalar_name}")
     for each in (left, right):
@@ -68,6 +72,20 @@ def matmul(name: str, left: Any, right: Any) -> Any:
     if is_sparse(left):
         return _with_dense(name, left, right)
     return _with_dense(name, right.transpose(-2, -1), left.transpose(-2, -1)).transpose(-2, -1)
+
+
+def _of_rows(left: Any, right: Any) -> Any:
+    """The product of a CSR matrix and a dense vector or matrix, one operator where no gradient is asked for; None of
+    other operands, and of those that do not fit."""
+    payload = left._sparse if is_sparse(left) else None
+    if not isinstance(payload, Compressed) or payload.layout is not sparse_csr or len(payload.size) != 2:
+        return None
+    shape, values = right.shape, payload.values
+    if is_sparse(right) or not 1 <= len(shape) <= 2 or shape[0] != payload.size[1] or right.dtype is not values.dtype:
+        return None
+    if needs_grad(values, right):
+        return None
+    return kernels.csr_matmul(payload.starts, payload.places, values, right)
 
 
 def _squeezed(result: Any, dim: int) -> Any:

@@ -97,3 +97,73 @@ def test_rows_of_tensors_without_rows() -> None:
     for width in (3, 1 << 22):
         with pytest.raises(IndexError, match=r"csr_matmul\(\): an index is out of range"):
             ops.csr_matmul(opweave.tensor([0, 1]), one, opweave.ones(1), opweave.ones(0, width))
+
+
+@pytest.fixture
+def each_number_of_threads() -> Any:
+    threads = opweave.get_num_threads()
+    yield (1, 4)
+    opweave.set_num_threads(threads)
+
+
+def listed(result: Any) -> list[Any]:
+    return [each.tolist() for each in (result if isinstance(result, tuple) else (result,))]
+
+
+@pytest.mark.parametrize(("n", "count"), [(0, 0), (0, 5), (1, 1), (7, 3), (40_000, 50), (40_000, 30_000), (9, 10_000)])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_places(n: int, count: int, dtype: str, each_number_of_threads: Any) -> None:
+    random = np.random.default_rng(n + count)
+    columns = random.integers(0, count, n) if n else np.zeros(0, np.int64)
+    rows = np.sort(columns)
+    starts = np.r_[0, np.cumsum(np.bincount(rows, minlength=count))].astype(np.int64)
+    order = np.argsort(columns, kind="stable")
+    column, row, start = (opweave.from_numpy(each.astype(dtype)) for each in (columns, rows, starts))
+    apart = opweave.stack([column, column], 1)[:, 0]
+    both = opweave.stack([row, column])
+    for number in each_number_of_threads:
+        opweave.set_num_threads(number)
+        assert listed(ops.csr_starts(row, count)) == [starts.tolist()]
+        assert listed(ops.csr_rows(start, n)) == [rows.tolist()]
+        for given in (column, apart):
+            assert listed(ops.csr_order(given, count)) == [starts.tolist(), order.tolist()]
+        for given in (both, both.t().contiguous().t()):
+            assert listed(ops.coo_places(given, [count, count])) == [(rows * count + columns).tolist()]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        ("csr_starts([0, 2], 2)", IndexError, "sparse index 2 is out of bounds for dimension 0 with size 2"),
+        ("csr_starts([-1, 1], 2)", IndexError, "sparse index -1 is out of bounds for dimension 0 with size 2"),
+        ("csr_starts([0], 0)", IndexError, "sparse index 0 is out of bounds for dimension 0 with size 0"),
+        ("csr_starts([1, 0], 2)", RuntimeError, "must ascend, but row 0 follows row 1"),
+        ("csr_starts([0], -1)", RuntimeError, "cannot have -1 rows"),
+        ("csr_starts([0], 2 ** 62)", RuntimeError, "cannot have 4611686018427387904 rows"),
+        ("csr_starts([[0]], 1)", RuntimeError, "int64 or int32 with 1 dimensions"),
+        ("csr_rows([0, 1, 3], 2)", IndexError, "begin with 0, end with 3, and the smallest step is 1"),
+        ("csr_rows([1, 1, 2], 2)", IndexError, "begin with 1, end with 2, and the smallest step is 0"),
+        ("csr_rows([0, 3, 2], 2)", IndexError, "begin with 0, end with 2, and the smallest step is -1"),
+        ("csr_rows([0, 2 ** 62, 2], 2)", IndexError, "the starts of 2 rows must count up from 0 to 2"),
+        ("csr_rows([1], 0)", IndexError, "begin with 1, end with 1"),
+        ("csr_rows([], 0)", RuntimeError, "expected the starts of rows"),
+        ("csr_order([0, 2, 1], 2)", IndexError, "sparse index 2 is out of bounds for dimension 1 with size 2"),
+        ("csr_order([-1], 2)", IndexError, "sparse index -1 is out of bounds for dimension 1 with size 2"),
+        ("coo_places([[0], [2]], [1, 2])", IndexError, "sparse index 2 is out of bounds for dimension 1 with size 2"),
+        ("coo_places([[0], [-2 ** 63]], [1, 2])", IndexError, "sparse index -9223372036854775808 is out of bounds"),
+        ("coo_places([[0], [0]], [1])", RuntimeError, "as many sizes as there are rows"),
+        ("coo_places([0], [1])", RuntimeError, "int64 or int32 with 2 dimensions"),
+    ],
+)
+def test_places_are_checked(call: str, error: type[Exception], text: str) -> None:
+    name, given = call.split("(", 1)
+    indices, *rest = eval(f"({given}")
+    with pytest.raises(error, match=re.escape(text)):
+        getattr(ops, name)(opweave.tensor(indices, dtype=opweave.int64), *rest)
+
+
+def test_places_on_meta() -> None:
+    indices = opweave.empty(2, 5, dtype=opweave.int64, device="meta")
+    found = [ops.csr_starts(indices[0], 3), ops.csr_rows(indices[0], 6), *ops.csr_order(indices[0], 2)]
+    assert [tuple(each.shape) for each in found] == [(4,), (6,), (3,), (5,)]
+    assert tuple(ops.coo_places(indices, [2, 3]).shape) == (5,)
