@@ -23,6 +23,7 @@ from .._base.type_names import type_name
 from .._base.types import check_placement
 from .._C import lib
 from .._dispatch.ops import ops
+from .._handle import from_numbers
 from .._representations.named.names import read as read_names
 from .._representations.named.names import rename_new
 
@@ -35,7 +36,6 @@ __all__ = ["as_tensor", "asarray", "is_tensor", "tensor"]
 
 _MAX_DIMS = 64
 _BOOL, _INT64, _UINT64 = EXPORTS["bool"], EXPORTS["int64"], EXPORTS["uint64"]
-_SEQUENCES = frozenset((list, tuple))
 
 
 def tensor(
@@ -56,6 +56,10 @@ def tensor(
     sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects. `names` are those
     of the dimensions.
     """
+    if device is None and names is None and not pin_memory:
+        made: TensorType | None = from_numbers(data, -1 if dtype is None else _resolve(dtype, "tensor").code)
+        if made is not None:
+            return made.requires_grad_() if requires_grad else made
     given_names = read_names("tensor", names)
     named = None if device is None else available(device)
     check_placement("tensor", pin_memory=pin_memory)
@@ -187,13 +191,9 @@ _resolve = dtype.resolve
 
 def _new(data: Any, wanted: dtype | None) -> TensorType:
     """A tensor with memory of its own, or over that of a storage."""
-    kind = type(data)
-    if kind is float or kind is int or kind is bool or kind is complex:
-        return _store([data], (), wanted or _common_dtype([data]))
-    flat = _flatten(data)
-    if flat is not None:
-        values, shape = flat
-        return _store(values, shape, wanted or _common_dtype(values))
+    made: TensorType | None = from_numbers(data, -1 if wanted is None else wanted.code)
+    if made is not None:
+        return made
     data = _known(data)
     if interchange.is_array(data):
         # The array is only read, so one that must not be written is as good as any.
@@ -206,42 +206,12 @@ def _new(data: Any, wanted: dtype | None) -> TensorType:
         return stored
     shape = _shape(data)
     dtype = wanted or _infer(data)
-    values = []
+    values: list[Any] = []
     _collect(data, shape, 0, values)
     return _store(values, shape, dtype)
 
 
-# ---- nested lists of Python's own numbers -------------------------------------------------------------------
-
-
-def _flatten(data: Any) -> tuple[Any, tuple[int, ...]] | None:
-    """The numbers of nested lists and the shape; None where anything is unusual, which `_collect` handles."""
-    if type(data) not in _SEQUENCES:
-        return None
-    shape = [len(data)]
-    while data and type(data[0]) in _SEQUENCES:
-        length = len(data[0])
-        if not _SEQUENCES.issuperset(map(type, data)) or set(map(len, data)) != {length}:
-            return None
-        shape.append(length)
-        if len(shape) > _MAX_DIMS:
-            return None
-        data = list(chain.from_iterable(data))
-    if not {bool, int, float, complex}.issuperset(map(type, data)):
-        return None
-    return data, tuple(shape)
-
-
-def _common_dtype(values: Sequence[Any]) -> dtype:
-    kinds = set(map(type, values))
-    if complex in kinds:
-        return get_default_dtype().to_complex()
-    if not kinds or float in kinds:
-        return get_default_dtype()
-    return _INT64 if int in kinds else _BOOL
-
-
-# ---- everything else ----------------------------------------------------------------------------------------
+# ---- what is no nested list of numbers of Python, or does not fit into its dtype ---------------------------------
 
 
 def _known(value: Any, depth: int = 0) -> Any:

@@ -186,5 +186,7 @@ PyObject *ow_call_overwrite(PyObject *module, PyObject *const *arguments, Py_ssi
 /* The elements as nested lists, and the only one as a number (tolist.c). */
 PyObject *ow_element(const struct ow_tensor *t);
 PyObject *ow_tolist(const struct ow_tensor *t);
+/* And back (from_numbers.c). */
+PyObject *ow_from_numbers(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 #endif

@@ -402,6 +402,7 @@ static PyMethodDef functions[] = {
     {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
     {"claim", claim, METH_NOARGS, "Refuses a second copy of the package, whose classes would replace those of the first."},
     {"adopt", FAST(adopt), METH_FASTCALL, "A new tensor that owns a handle."},
+    {"from_numbers", FAST(ow_from_numbers), METH_FASTCALL, "A new tensor of nested lists of numbers, or None."},
     {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
     {"set_tensor_class", FAST(set_tensor_class), METH_FASTCALL,
      "Says of which class views are, and what `t[index]` does where they do not suffice."},

@@ -305,3 +305,61 @@ def test_a_range_that_is_written_to_another_number_of_elements() -> None:
         assert opweave.arange(4, out=opweave.empty(0)).tolist() == [0, 1, 2, 3]
         assert opweave.arange(4, out=opweave.empty(2, 2)).tolist() == [[0, 1], [2, 3]]
         assert opweave.arange(0, 2.5, dtype=opweave.int64).tolist() == [0, 1]
+
+
+class Shrinking:
+    """A number that changes the list it stands in when it is read."""
+
+    def __init__(self, inside: list[Any]) -> None:
+        self.inside = inside
+
+    def __float__(self) -> float:
+        self.inside.clear()
+        return 1.0
+
+
+def test_lists_that_change_meanwhile() -> None:
+    row: list[Any] = [2.0]
+    row.insert(0, Shrinking(row))
+    with pytest.raises(RuntimeError, match=r"Could not infer dtype of .*Shrinking"):
+        opweave.tensor([row, [3.0, 4.0]])
+    assert opweave.tensor([row, [3.0, 4.0]], dtype=opweave.float32).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert not row
+
+
+def test_a_list_that_contains_itself() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="too many dimensions"):
+        opweave.tensor(endless)
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "error"),
+    [
+        ([10**400], "float64", OverflowError),
+        ([1.0, 10**400], None, OverflowError),
+        ([2**63], None, ValueError),
+        ([True, 2**63], "int64", ValueError),
+        ([128], "int8", RuntimeError),
+        ([1j], "float32", TypeError),
+        ([1, [2]], None, TypeError),
+        ([[1], 2], None, TypeError),
+        ([[1], [2, 3]], None, ValueError),
+        ([1, None], None, RuntimeError),
+        ([float("nan")], "int32", RuntimeError),
+    ],
+)
+def test_numbers_that_do_not_fit(data: Any, dtype: str | None, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        opweave.tensor(data, dtype=dtype and getattr(opweave, dtype))
+
+
+def test_numbers_of_many_rows() -> None:
+    rows = [[float(k * 7 + j) for j in range(7)] for k in range(300)]  # more than are converted at a time
+    for dtype in ("float32", "bfloat16", "complex64"):
+        assert opweave.tensor(rows, dtype=getattr(opweave, dtype)).equal(
+            opweave.arange(2100.0, dtype=opweave.float64).view(300, 7).to(getattr(opweave, dtype))
+        )
+    whole = [[k % 100 for k in range(n, n + 7)] for n in range(300)]
+    assert opweave.tensor(tuple(map(tuple, whole)), dtype=opweave.int8).tolist() == whole
