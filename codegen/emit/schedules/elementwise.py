@@ -24,6 +24,7 @@ from .rows import (
     loads,
     locals_of,
     put,
+    put_padded,
     status,
 )
 
@@ -98,7 +99,7 @@ def _padded(kernel: LoopKernel) -> Iterator[Form]:
         Line(f"int direct = {contiguous[0]} && count == padded;"),
         Line(f"{kernel.result} *to = direct ? ({kernel.result} *)ptr[0] + done : ow_buffer;"),
         Line(f"{kernel.name}_block(to{given}, padded{kernel.param_arguments});"),
-        Case("!direct", (Line(put(_RESULT, kernel.result, 0)),)),
+        Case("!direct", put_padded(_RESULT, kernel.result, 0)),
     )
     yield Strip("OW_STAGE", body, first="")
 

@@ -79,12 +79,24 @@ def loads(inputs: Sequence[Variable], first: int, whole: str = "") -> Iterator[F
         if not whole:
             yield Line(f"const {each.ctype} *from_{each.name} = {found};")
             continue
-        yield Line(f"const {each.ctype} *from_{each.name} = {whole} ? {found} : ow_copied_row({row(each, operand)});")
+        copied = f"{is_contiguous(operand, each.ctype)} ? {_copy(each, operand)} : ow_copied_row({row(each, operand)})"
+        yield Line(f"const {each.ctype} *from_{each.name} = {whole} ? {found} : {copied};")
         filled = f"{buffer(each.name)}[i] = {buffer(each.name)}[count - 1];"
         yield Axis("i", "padded", (Line(filled),), first="count")
+
+
+def _copy(each: Variable, operand: int) -> str:
+    return f"memcpy({buffer(each.name)}, ptr[{operand}] + done * stride[{operand}], count * sizeof({each.ctype}))"
 
 
 def put(name: str, ctype: str, operand: int) -> str:
     """Return the copy of a part of a result from its buffer to where it belongs."""
     place = f"ptr[{operand}] + done * stride[{operand}], {buffer(name)}, stride[{operand}]"
     return f"ow_put_row({place}, count, sizeof({ctype}));"
+
+
+def put_padded(name: str, ctype: str, operand: int) -> tuple[Line, Line]:
+    """Return the same of a part that may be the last of a row without gaps."""
+    place = f"ptr[{operand}] + done * stride[{operand}], {buffer(name)}"
+    copy = f"memcpy({place}, count * sizeof({ctype}));"
+    return Line(f"if ({is_contiguous(operand, ctype)}) {copy}"), Line(f"else {put(name, ctype, operand)}")

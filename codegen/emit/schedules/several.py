@@ -9,7 +9,7 @@ from ...nest.forms import Axis, Case, Form, Function, Lanes, Line, Strip, part
 from ..expressions import Variable
 from . import stages
 from .element import called, computed, of_values
-from .rows import ARGUMENTS, WHOLE_PARTS, buffer, buffers, call, is_contiguous, loads, locals_of, put, status
+from .rows import ARGUMENTS, WHOLE_PARTS, buffer, buffers, call, is_contiguous, loads, locals_of, put_padded, status
 
 if TYPE_CHECKING:
     from ..blocks import Local
@@ -149,7 +149,7 @@ def _gathered(kernel: ResultsKernel) -> Iterator[Form]:
     given = (*(f"to_{each.name}" for each in kernel.results), *(f"from_{each.name}" for each in kernel.inputs))
     yield _of_block(kernel, given, "padded" if kernel.padded else "count")
     for k, each in enumerate(kernel.results):
-        yield Case(f"to_{each.name} == {buffer(each.name)}", (Line(put(each.name, each.ctype, k)),))
+        yield Case(f"to_{each.name} == {buffer(each.name)}", put_padded(each.name, each.ctype, k))
 
 
 def _of_block(kernel: ResultsKernel, rows: Iterable[str], length: str) -> Line:

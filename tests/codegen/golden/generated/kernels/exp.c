@@ -23,12 +23,15 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
     float ow_buffer_v_self[OW_STAGE];
     for (; done < length; done += OW_STAGE) {
         int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
-        const float *from_v_self = count == padded ? ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float)) : ow_copied_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_v_self = count == padded ? ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float)) : stride[1] == sizeof(float) ? memcpy(ow_buffer_v_self, ptr[1] + done * stride[1], count * sizeof(float)) : ow_copied_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
         for (int64_t i = count; i < padded; i++) ow_buffer_v_self[i] = ow_buffer_v_self[count - 1];
         int direct = stride[0] == sizeof(float) && count == padded;
         float *to = direct ? (float *)ptr[0] + done : ow_buffer;
         exp_f32_block(to, from_v_self, padded);
-        if (!direct) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
+        if (!direct) {
+            if (stride[0] == sizeof(float)) memcpy(ptr[0] + done * stride[0], ow_buffer, count * sizeof(float));
+            else ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
+        }
     }
     return OW_OK;
 }
@@ -39,7 +42,7 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_v_self, int64_t length) {
 #line 14 "ops.yaml"
     ow_exp_block_f64(to, from_v_self, length);
-#line 43 "exp.c"
+#line 46 "exp.c"
 }
 
 static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -53,12 +56,15 @@ static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, cons
     double ow_buffer_v_self[OW_STAGE];
     for (; done < length; done += OW_STAGE) {
         int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
-        const double *from_v_self = count == padded ? ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double)) : ow_copied_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
+        const double *from_v_self = count == padded ? ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double)) : stride[1] == sizeof(double) ? memcpy(ow_buffer_v_self, ptr[1] + done * stride[1], count * sizeof(double)) : ow_copied_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
         for (int64_t i = count; i < padded; i++) ow_buffer_v_self[i] = ow_buffer_v_self[count - 1];
         int direct = stride[0] == sizeof(double) && count == padded;
         double *to = direct ? (double *)ptr[0] + done : ow_buffer;
         exp_f64_block(to, from_v_self, padded);
-        if (!direct) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(double));
+        if (!direct) {
+            if (stride[0] == sizeof(double)) memcpy(ptr[0] + done * stride[0], ow_buffer, count * sizeof(double));
+            else ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(double));
+        }
     }
     return OW_OK;
 }
@@ -69,7 +75,7 @@ static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline ow_lanes exp_f16_lanes(ow_lanes v_self) {
 #line 14 "ops.yaml"
     return (ow_lanes)ow_exp_16((__m512)(v_self));
-#line 73 "exp.c"
+#line 79 "exp.c"
 }
 
 static inline void exp_f16_pair(uint16_t *to, ow_lane_pair v_self) {
@@ -106,7 +112,7 @@ static int exp_f16(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline ow_lanes exp_bf16_lanes(ow_lanes v_self) {
 #line 14 "ops.yaml"
     return (ow_lanes)ow_exp_16((__m512)(v_self));
-#line 110 "exp.c"
+#line 116 "exp.c"
 }
 
 static inline void exp_bf16_pair(uint16_t *to, ow_lane_pair v_self) {

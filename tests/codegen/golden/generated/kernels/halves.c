@@ -44,8 +44,14 @@ static int halves_f32(char *const *ptr, const int64_t *stride, int64_t length, c
         float *to_ow_total = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer_ow_total;
         uint8_t *to_ow_larger = stride[1] == sizeof(uint8_t) ? (uint8_t *)ptr[1] + done : ow_buffer_ow_larger;
         halves_f32_block(to_ow_total, to_ow_larger, from_v_self, from_v_other, from_v_left, from_v_right, v_bias, count);
-        if (to_ow_total == ow_buffer_ow_total) ow_put_row(ptr[0] + done * stride[0], ow_buffer_ow_total, stride[0], count, sizeof(float));
-        if (to_ow_larger == ow_buffer_ow_larger) ow_put_row(ptr[1] + done * stride[1], ow_buffer_ow_larger, stride[1], count, sizeof(uint8_t));
+        if (to_ow_total == ow_buffer_ow_total) {
+            if (stride[0] == sizeof(float)) memcpy(ptr[0] + done * stride[0], ow_buffer_ow_total, count * sizeof(float));
+            else ow_put_row(ptr[0] + done * stride[0], ow_buffer_ow_total, stride[0], count, sizeof(float));
+        }
+        if (to_ow_larger == ow_buffer_ow_larger) {
+            if (stride[1] == sizeof(uint8_t)) memcpy(ptr[1] + done * stride[1], ow_buffer_ow_larger, count * sizeof(uint8_t));
+            else ow_put_row(ptr[1] + done * stride[1], ow_buffer_ow_larger, stride[1], count, sizeof(uint8_t));
+        }
     }
     return OW_OK;
 }
@@ -56,7 +62,7 @@ static inline void halves_f32_plain_element(float v_self, float v_other, float v
     (void)v_self, (void)v_other, (void)v_left, (void)v_right;
 #line 218 "ops.yaml"
     const float t0 = (v_self + v_other) / 2.0f; *ow_to_ow_total = t0 + (v_left + v_right) / 2.0f + 0.0f; *ow_to_ow_larger = t0 > v_right;
-#line 60 "halves.c"
+#line 66 "halves.c"
 }
 
 static __attribute__((noinline)) void halves_f32_plain_block(float *to_ow_total, uint8_t *to_ow_larger, const float *from_v_self, const float *from_v_other, const float *from_v_left, const float *from_v_right, int64_t length) {
@@ -92,8 +98,14 @@ static int halves_f32_plain(char *const *ptr, const int64_t *stride, int64_t len
         float *to_ow_total = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer_ow_total;
         uint8_t *to_ow_larger = stride[1] == sizeof(uint8_t) ? (uint8_t *)ptr[1] + done : ow_buffer_ow_larger;
         halves_f32_plain_block(to_ow_total, to_ow_larger, from_v_self, from_v_other, from_v_left, from_v_right, count);
-        if (to_ow_total == ow_buffer_ow_total) ow_put_row(ptr[0] + done * stride[0], ow_buffer_ow_total, stride[0], count, sizeof(float));
-        if (to_ow_larger == ow_buffer_ow_larger) ow_put_row(ptr[1] + done * stride[1], ow_buffer_ow_larger, stride[1], count, sizeof(uint8_t));
+        if (to_ow_total == ow_buffer_ow_total) {
+            if (stride[0] == sizeof(float)) memcpy(ptr[0] + done * stride[0], ow_buffer_ow_total, count * sizeof(float));
+            else ow_put_row(ptr[0] + done * stride[0], ow_buffer_ow_total, stride[0], count, sizeof(float));
+        }
+        if (to_ow_larger == ow_buffer_ow_larger) {
+            if (stride[1] == sizeof(uint8_t)) memcpy(ptr[1] + done * stride[1], ow_buffer_ow_larger, count * sizeof(uint8_t));
+            else ow_put_row(ptr[1] + done * stride[1], ow_buffer_ow_larger, stride[1], count, sizeof(uint8_t));
+        }
     }
     return OW_OK;
 }
