@@ -33,7 +33,7 @@ def explanation(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 def _of_program(place: int, program: Program) -> Iterator[str]:
     kernels = [each for each in program.steps if isinstance(each, Kernel)]
     others = len(program.steps) - len(kernels)
-    merged = sum(each.count for each in kernels)
+    merged = sum(len(each.operations) for each in kernels)
     yield (
         f"program {place}: {_counted(len(kernels), 'kernel')} of {_counted(merged, 'operator')}, "
         f"{_counted(others, 'other operator')}"

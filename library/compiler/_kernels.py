@@ -25,7 +25,7 @@ from ..codegen import fused, recorded
 from ..codegen.dtypes import DType
 from ..codegen.expr.typed import Arg, Node, names, postorder
 from ..codegen.model.operator import MAX_OUTPUTS
-from ._graph import Value
+from ._graph import Operation, Value
 from ._groups import Group, dtype_of, name_of
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ CACHE = "compiled"
 """The folder of the user's cache that has compiled kernels."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
     """A function that computes values of a group.
 
     Attributes:
         function: takes the inputs and gives the results, a tuple of them if there are several.
-        operators: the operators whose calls it computes, in order.
+        operations: the calls that it computes, in order.
         text: its C.
         backward: the program of its gradients, where these are recorded.
     """
@@ -49,14 +49,14 @@ class Kernel:
     function: Callable[..., Any]
     inputs: tuple[Value, ...]
     results: tuple[Value, ...]
-    operators: tuple[str, ...]
+    operations: tuple[Operation, ...]
     text: str
     backward: Program | None = None
 
     @property
-    def count(self) -> int:
-        """The number of operators."""
-        return len(self.operators)
+    def operators(self) -> list[str]:
+        """The names of the operators whose calls it computes, in order."""
+        return [each.op.name for each in self.operations]
 
 
 def kernels(group: Group) -> list[Kernel] | None:
@@ -74,8 +74,10 @@ def kernels(group: Group) -> list[Kernel] | None:
 def _kernel(group: Group, results: tuple[Value, ...]) -> Kernel | None:
     roots = [group.nodes[each] for each in results]
     used = frozenset[str]().union(*(names(each) for each in roots))
-    inputs = sorted((value for name, value in group.leaves.items() if name in used), key=_after_computed)
-    if not inputs:
+    # What is no half has a dtype of its own in kernels of halves, which compute by that of the first input.
+    read = (value for name, value in group.leaves.items() if name in used)
+    inputs = sorted(read, key=lambda value: dtype_of(value).compute)
+    if not inputs or dtype_of(inputs[0]).compute != (group.half is None):
         return None
     # Names by position, so that equal groups have one text wherever they are in programs.
     named = {name_of(value): f"a{place}" for place, value in enumerate(inputs)}
@@ -85,12 +87,7 @@ def _kernel(group: Group, results: tuple[Value, ...]) -> Kernel | None:
     function = _function(text, len(inputs), len(results))
     if function is None or not _gives(function, inputs, results):
         return None
-    operators = tuple(each.op.name for each in group.operations)
-    return Kernel(function, tuple(inputs), results, operators, text)
-
-
-def _after_computed(value: Value) -> bool:
-    return not dtype_of(value).compute
+    return Kernel(function, tuple(inputs), results, tuple(group.operations), text)
 
 
 def _gives(function: Any, inputs: Sequence[Value], results: Sequence[Value]) -> bool:
