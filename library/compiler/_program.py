@@ -18,6 +18,7 @@ from ._gradients import with_gradients
 from ._graph import Graph, Operation, Value
 from ._groups import Group, Grouping
 from ._kernels import Kernel, kernels
+from ._tiles import tiled
 
 _UNRECORDED = 1 | 1 << 14
 
@@ -157,7 +158,7 @@ def _steps(graph: Graph) -> list[Kernel | Operation]:
     steps: list[Kernel | Operation] = []
     for step in Grouping(graph).steps:
         steps += _of_group(step) if isinstance(step, Group) else [step]
-    return steps
+    return tiled(steps, graph.results)
 
 
 def _of_group(group: Group) -> Iterable[Kernel | Operation]:

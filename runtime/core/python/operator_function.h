@@ -81,6 +81,10 @@ int ow_is_for_subclass(const ow_function *f, PyObject *const *values);
 
 /* invoke(function, arguments, out, mode): the core's answer, whatever classes and keys the tensors have. */
 PyObject *ow_invoke_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+/* tiles(values, calls, shape, parts, work): calls that run tile by tile, or None; run_tiles(tiles, tensor, ...): their results, or
+ * None where they are to be made one by one. (tiles_object.c) */
+PyObject *ow_tiles_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_tiles_call(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_make_results_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* keys(arguments, out): the dispatch keys of all tensors, those of elements of lists among them. */
 PyObject *ow_keys_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
