@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from .._base.handles import tensors_in
 from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
-from .._handle import answer, excluded, signature
+from .._dispatch.autocast import AUTOCAST, casting
+from .._handle import answer, excluded, signature, with_keys
 from . import _recording
 from ._graph import Ways
 from ._program import Program, Unrecorded
@@ -31,15 +32,22 @@ _Called = TypeVar("_Called", bound=Callable[..., Any])
 
 
 class _Arguments:
-    """The arguments of a call: their tensors, and the rest. They are plain if there are tensors alone, by position."""
+    """The arguments of a call: their tensors, and the rest, to which the format of autocast belongs.
 
-    __slots__ = ("is_plain", "others", "structure", "tensors")
+    Attributes:
+        hidden: the dispatch keys that a program is not to look at, as its calls are cast already.
+        is_plain: True if there are tensors alone, by position.
+    """
+
+    __slots__ = ("hidden", "is_plain", "others", "structure", "tensors")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         leaves, self.structure = flatten((args, kwargs))
         self.tensors = tuple([each for each in leaves if isinstance(each, Tensor)])
-        self.others = tuple([each for each in leaves if not isinstance(each, Tensor)])
-        self.is_plain = not kwargs and all(isinstance(each, Tensor) for each in args)
+        casts = casting()
+        self.others = (casts, *(each for each in leaves if not isinstance(each, Tensor)))
+        self.hidden = 0 if casts is None else AUTOCAST
+        self.is_plain = casts is None and not kwargs and all(isinstance(each, Tensor) for each in args)
 
     def is_like(self, other: _Arguments | _Kept) -> bool:
         """Return whether only tensors are different."""
@@ -117,7 +125,7 @@ class Compiled:
         arguments = _Arguments(args, kwargs)
         for entry in self.entries:
             if arguments.is_like(entry.arguments):
-                result = answer((entry.for_tensors,), arguments.tensors)
+                result = with_keys(0, arguments.hidden, answer, (entry.for_tensors,), arguments.tensors)
                 if result is not NotImplemented:
                     return result
         if self._is_left_alone(arguments):
@@ -141,7 +149,7 @@ class Compiled:
             return True
         if not self._fullgraph and (self._attempts >= self._limit or len(self.refusals) >= _MOST_REFUSALS):
             return True
-        self.is_other = signature(arguments.tensors) is None
+        self.is_other = with_keys(0, arguments.hidden, signature, arguments.tensors) is None
         return self.is_other
 
     def _refuse(self, reason: Unsupported) -> None:
@@ -162,7 +170,7 @@ class Compiled:
             self.refusals.append(reason)
             return self.function(*args, **kwargs)
         given = (*arguments.tensors, *state.tensors)
-        recording = Recording(given, is_own_frame, has_conditions=not self._fullgraph)
+        recording = Recording(given, is_own_frame, has_conditions=not self._fullgraph, hidden=arguments.hidden)
         recording.raises = self._fullgraph
         before = excluded()
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)
@@ -173,7 +181,7 @@ class Compiled:
                 raise Unsupported("the function changes whether gradients are recorded")
             if not state.guard(True).holds() or not _Arguments(args, kwargs).is_like(arguments):
                 raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
-            self._add(arguments, state, recording, result, known)
+            with_keys(0, arguments.hidden, self._add, arguments, state, recording, result, known)
         except Unsupported as reason:
             self._refuse(reason)
         return result

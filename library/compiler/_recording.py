@@ -17,8 +17,9 @@ from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
 from .._dispatch.modes import include_key
-from .._dispatch.op import NEW, Op
+from .._dispatch.op import COMPOSITE, NEW, Op
 from .._handle import excluded, needs_grad, with_keys
+from .._handle import keys as looked_at
 
 KEY = "compile"
 
@@ -79,9 +80,11 @@ class Recording:
         is_own: Callable[[FrameType], bool],
         by_memory: bool = False,
         has_conditions: bool = False,
+        hidden: int = 0,
     ) -> None:
         """Begin with no calls. `given` are the tensors that the function is given, `is_own(frame)` is true
-        of frames of the package, and with `has_conditions` elements may be read for them."""
+        of frames of the package, and with `has_conditions` elements may be read for them. A program will not look at
+        the dispatch keys `hidden`."""
         self.calls: list[Call] = []
         self.constants: dict[int, tuple[Any, Any]] = {}
         """Tensors that no recorded call has made, each with a copy from before anything was written to it: what the
@@ -100,6 +103,7 @@ class Recording:
         """Other objects of tensors that are known, and these, where `by_memory` says so: what graphs save."""
         self._by_memory: dict[Any, Any] | None = {} if by_memory else None
         self._has_conditions = has_conditions
+        self._hidden = hidden
         self._draws = False
         """True if random numbers were drawn."""
         self._is_own = is_own
@@ -171,7 +175,9 @@ class Recording:
                 self.keep(each)
             self.note(each)
         result = redispatch(op, args, out, mode, below=KEY)
-        self.calls.append(Call(op, tuple(args), out, mode, result, excluded(), is_tracked, self.place()))
+        # Composites that are one call look at these keys themselves, where they were looked at.
+        keys = excluded() | (self._hidden & ~looked_at() if op.family == COMPOSITE else self._hidden)
+        self.calls.append(Call(op, tuple(args), out, mode, result, keys, is_tracked, self.place()))
         for each in result if isinstance(result, (tuple, list)) else (result,):
             if isinstance(each, Tensor):
                 self.note(each)

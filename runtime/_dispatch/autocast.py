@@ -24,11 +24,11 @@ from .dispatcher import KEYS, redispatch, register
 from .modes import include_key
 from .op import NEW, Op
 
-__all__ = ["autocasts", "cast_tensors", "computed", "set_casting", "state"]
+__all__ = ["AUTOCAST", "autocasts", "cast_tensors", "casting", "computed", "set_casting", "state"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_KEY = KEYS["autocast"]
+AUTOCAST = KEYS["autocast"]
 _FLOAT32, _FLOAT64 = EXPORTS["float32"], EXPORTS["float64"]
 
 _MARGINS = {"reflect": (2, 4), "replicate": (2, 4, 6)}
@@ -89,6 +89,11 @@ class _State(threading.local):
 state = _State()
 
 
+def casting() -> dtype | None:
+    """Return the format to which products are cast in the calls of this thread; None: they are not."""
+    return state.dtypes[CPU.type] if keys_of() & AUTOCAST else None
+
+
 def set_casting(enabled: bool) -> None:
     """Set whether the calls of this thread cast from now on."""
     include_key("autocast", enabled)
@@ -133,16 +138,16 @@ def _cast(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     if op.autocast is None:
         return go_on(args, out, mode)
     wanted = _RULES[op.autocast](args) if mode == NEW and out is None else None
-    return with_keys(0, _KEY, go_on, cast_tensors(args, wanted), out, mode)
+    return with_keys(0, AUTOCAST, go_on, cast_tensors(args, wanted), out, mode)
 
 
 def computed(rule: str | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The result of a function of Python that does what an operator does: its tensors are cast by the rule of entries
     that have this word, and what it calls casts no more."""
-    if not keys_of() & _KEY:
+    if not keys_of() & AUTOCAST:
         return function(*args, **kwargs)
     args, kwargs = cast_tensors((args, kwargs), _RULES[rule](args))
-    return with_keys(0, _KEY, functools.partial(function, *args, **kwargs))
+    return with_keys(0, AUTOCAST, functools.partial(function, *args, **kwargs))
 
 
 def autocasts(rule: str) -> Callable[[_F], _F]:

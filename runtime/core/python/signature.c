@@ -24,11 +24,11 @@ static int64_t written_size(const ow_tensor *t) {
 }
 
 /* The number of bytes of a signature; -1: one of the tensors is of another class, or has a dispatch key other than that of
- * autograd, or all calls of the thread have such keys. */
+ * autograd, or all calls of the thread have such keys, which it looks at. */
 static int64_t signature_size(PyObject *tensors) {
     const Py_ssize_t n = PyTuple_Size(tensors);
     int64_t size = (int64_t)sizeof(thread_part);
-    if (ow_included_keys || n > INT16_MAX) return -1;
+    if (ow_included_keys & ~ow_excluded_keys || n > INT16_MAX) return -1;
     for (Py_ssize_t k = 0; k < n; k++) {
         PyObject *object = PyTuple_GetItem(tensors, k);
         const ow_tensor *t = ow_is_tensor_class(Py_TYPE(object)) ? ow_any_tensor(object) : NULL;

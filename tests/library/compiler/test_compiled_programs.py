@@ -7,7 +7,7 @@ from typing import Any
 
 import opweave
 import pytest
-from compiled_calls import check
+from compiled_calls import check, facts
 from opweave import nn
 from opweave.nn import functional
 
@@ -212,3 +212,26 @@ def test_gradients() -> None:
     expected = gradients(lambda x: opweave.sigmoid(layers(x) * 2 + 1))
     for _ in range(3):
         assert all(a.equal(b) for a, b in zip(gradients(function), expected, strict=True))
+
+
+@pytest.mark.parametrize("needs_grad", [False, True])
+def test_autocast_around_the_call(needs_grad: bool) -> None:
+    layers = nn.Sequential(nn.Linear(30, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 8))
+
+    def function(x: Any) -> Any:
+        y = layers(x)
+        if opweave.is_autocast_enabled("cpu"):
+            y = y * 2 + 1
+        with opweave.autocast("cpu", enabled=False):
+            return (y @ y.t().to(y.dtype)).exp().var(1), opweave.addmm(y, y, y[:8]) - 1, y.float() @ y.t().float()
+
+    compiled: Any = opweave.compile(function)
+    x = X.clone().requires_grad_(needs_grad)
+    for _ in range(3):
+        for settings in ({}, {"dtype": opweave.float16}, {"enabled": False}):
+            with opweave.autocast("cpu", **settings):
+                assert facts(compiled(x)) == facts(function(x))
+        assert facts(compiled(x)) == facts(function(x))
+    assert len(compiled.compiled.entries) == 3, compiled.compiled.refusals
+    with opweave.autocast("cpu"):
+        assert check(lambda x: x @ x.t() * 2 + 1, X).entries
