@@ -16,6 +16,7 @@ from . import stages
 from .element import of_value
 from .rows import (
     ARGUMENTS,
+    NEVER_INLINE,
     PADDED,
     WHOLE_PARTS,
     buffers,
@@ -78,7 +79,7 @@ def _block(kernel: LoopKernel) -> Function:
         value = f"{kernel.name}_element({stages.given(kernel, staged.rest_reads)}{error})"
         body = tuple(stages.strip(kernel, "", (Lanes("count", (Line(f"to[done + i] = {value};"),)),)))
     comment = "" if staged is not None and staged.fills else PADDED
-    return Function(f"static __attribute__((noinline)) void {kernel.name}_block({signature})", body, comment)
+    return Function(f"{NEVER_INLINE} void {kernel.name}_block({signature})", body, comment)
 
 
 def _padded(kernel: LoopKernel) -> Iterator[Form]:
@@ -127,9 +128,7 @@ def _gathered(kernel: LoopKernel) -> Function:
         Strip("OW_GATHERED", body),
         status(kernel.fails),
     )
-    return Function(
-        f"{_streams(kernel)}static __attribute__((noinline)) int {kernel.name}_gathered({ARGUMENTS})", forms
-    )
+    return Function(f"{_streams(kernel)}{NEVER_INLINE} int {kernel.name}_gathered({ARGUMENTS})", forms)
 
 
 def _loop(kernel: LoopKernel) -> Function:

@@ -9,6 +9,7 @@ from ..expressions import Variable
 
 ARGUMENTS = "char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params"
 ALWAYS_INLINE = "static inline __attribute__((always_inline))"
+NEVER_INLINE = "static __attribute__((noinline))"
 _EQUAL = "equal inputs give equal results anywhere"
 PADDED = f"length is a multiple of OW_PAD: only the vector form of the loop runs, so {_EQUAL}."
 WHOLE_PARTS = "~(int64_t)(OW_PAD - 1)"

@@ -9,7 +9,19 @@ from ...nest.forms import Axis, Case, Form, Function, Lanes, Line, Strip, part
 from ..expressions import Variable
 from . import stages
 from .element import called, computed, of_values
-from .rows import ARGUMENTS, WHOLE_PARTS, buffer, buffers, call, is_contiguous, loads, locals_of, put_padded, status
+from .rows import (
+    ARGUMENTS,
+    NEVER_INLINE,
+    WHOLE_PARTS,
+    buffer,
+    buffers,
+    call,
+    is_contiguous,
+    loads,
+    locals_of,
+    put_padded,
+    status,
+)
 
 if TYPE_CHECKING:
     from ..blocks import Local
@@ -59,7 +71,7 @@ def _block(kernel: ResultsKernel) -> Function:
     else:
         elements = [*(f"from_{each.name}[i]" for each in kernel.inputs), *names]
         body = (Lanes("length", _computed(kernel, elements, "i")),)
-    return Function(f"static __attribute__((noinline)) void {kernel.name}_block({signature})", body)
+    return Function(f"{NEVER_INLINE} void {kernel.name}_block({signature})", body)
 
 
 def _rounds(kernel: ResultsKernel, loop: LoopOfElement) -> Iterator[Form]:

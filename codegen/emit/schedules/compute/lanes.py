@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Case, Form, Function, Line, Sourced
 from ...indexed.nodes import Copy, Lanes, Loop, Node, Strips
-from ..rows import unused
+from ..rows import NEVER_INLINE, unused
 from .parts import SPECIAL, any_lanes, integer, integers, on_line, outer, signature
 
 if TYPE_CHECKING:
@@ -18,14 +18,13 @@ _PARAMETERS = f"int64_t position, int64_t n, const int inside, {SPECIAL}"
 
 def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
     """Yield the function of lanes, and the one that has a single text of it."""
-    nowhere = "static __attribute__((noinline))"
-    head = f"{nowhere if kernel.inlined == 'nowhere' else 'OW_INLINE'} int {kernel.name}_lanes"
+    head = f"{NEVER_INLINE if kernel.inlined == 'nowhere' else 'OW_INLINE'} int {kernel.name}_lanes"
     comment = f"n positions of a line from `start` on{', each `phases` after the other' if kernel.phases else ''}."
     yield Function(f"{head}({signature(shared, _PARAMETERS)})", tuple(_lanes(kernel, shared)), comment)
     if kernel.inlined == "lines":
         same = on_line(f"{kernel.name}_lanes", shared, "position, n, inside, step, phase, rows")
         yield Function(
-            f"{nowhere} int {any_lanes(kernel)}({signature(shared, _PARAMETERS)})",
+            f"{NEVER_INLINE} int {any_lanes(kernel)}({signature(shared, _PARAMETERS)})",
             (Line(f"return {same};"),),
             "The same for all positions but those of long lines that are inside, with one text, as it is long.",
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Case, Form, Function, Line
+from ..rows import NEVER_INLINE
 from .parts import LINE, SPECIAL, any_lanes, combined, on_line, signature
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _outside(kernel: Kernel, shared: Shared) -> Function:
         Axis("position", "end", (each,), "begin", "position += LANES"),
         Line("return status;"),
     )
-    return Function(f"static __attribute__((noinline)) int {kernel.name}_outside({parameters})", forms, _OUTSIDE)
+    return Function(f"{NEVER_INLINE} int {kernel.name}_outside({parameters})", forms, _OUTSIDE)
 
 
 def _strips(kernel: Kernel, shared: Shared) -> Function:

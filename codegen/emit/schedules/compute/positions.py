@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Case, Form, Function, Line
+from ..rows import NEVER_INLINE
 from .parts import LINES, any_lanes, combined, first_variables, integers, next_variables, on_line
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
         for each in _STEPS:
             own = f"{kernel.name}_step_{each}"
             body = (Line(f"return {lines}(c, begin, end, {each});"),)
-            yield Function(f"static __attribute__((noinline)) int {own}({LINES})", body)
+            yield Function(f"{NEVER_INLINE} int {own}({LINES})", body)
             forms.append(Line(f"if (step == {each}) return {own}(c, begin, end);"))
     forms.append(Line(f"return {lines}(c, begin, end, {step});"))
     yield Function(f"static int {kernel.name}({LINES})", tuple(forms))

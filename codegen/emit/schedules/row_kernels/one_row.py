@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Case, Declared, Form, Function, Line, Pragma, Strip, part
-from ..rows import written
+from ..element import function
+from ..rows import pointers, written
 from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, element, joined, merging, numbers, of_row, operands
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def values(kernel: RowsKernel, phase: Phase) -> Function:
         value = written(let.each.statements, f"out[{let.slot}] = {let.name} = {let.each.value};")
         forms.append(Line(f"{kernel.ctype} {let.name};"))
         forms += (Block("", (Declared(let.line, value),)), Line(f"(void){let.name};"))
-    return Function(f"static void values_{phase.index}_{kernel.suffix}({VALUES})", tuple(forms))
+    return function(kernel, f"static void values_{phase.index}", VALUES, *forms)
 
 
 def finish(kernel: RowsKernel) -> Function:
@@ -39,7 +40,7 @@ def finish(kernel: RowsKernel) -> Function:
     for index, result in enumerate(kernel.results):
         value = written(result.each.statements, f"out[{index}] = {result.each.value};")
         forms.append(Block("", (Declared(result.line, value),)))
-    return Function(f"static void finish_{kernel.suffix}({VALUES})", tuple(forms))
+    return function(kernel, "static void finish", VALUES, *forms)
 
 
 def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
@@ -49,7 +50,7 @@ def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
         *_rows(kernel, run),
         *_variables(kernel, run.direct),
         *_accumulators(kernel, run),
-        *([Line(f"{kernel.ctype} *out = ({kernel.ctype} *)kept;")] if run.keeps else []),
+        *[pointers(kernel.ctype, {"out": "kept"})] * run.keeps,
         Line("int64_t done = 0;"),
         Strip(
             "LANES",
@@ -61,21 +62,21 @@ def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
         _padded_leaf(kernel, run) if run.calls else _rest_of_leaf(kernel, run),
         *_reduced(kernel, run),
     )
-    return Function(f"static void leaf_{index}_{kernel.suffix}({LEAF})", forms)
+    return function(kernel, f"static void leaf_{index}", LEAF, *forms)
 
 
 def merge(kernel: RowsKernel, index: int, run: Pass) -> Function:
     """Return the function that combines the reductions of two parts of a row."""
     joins = (Line(joined(kernel, let, f"to[{place}]", f"from[{place}]")) for place, let in enumerate(run.lets))
-    return Function(f"static void merge_{index}_{kernel.suffix}({MERGE})", (*merging(kernel), *joins))
+    return function(kernel, f"static void merge_{index}", MERGE, *merging(kernel), *joins)
 
 
 def mapped(kernel: RowsKernel, run: Pass) -> Function:
     """Return the function of the results that have elements."""
     forms: list[Form] = [Line("(void)x, (void)step, (void)out_step, (void)row;")]
     for index, value in enumerate(run.lets):
-        padded = f", values_{value.name}[SHORT]" if run.calls else ""
-        forms.append(Line(f"{kernel.ctype} *out_{index} = ({kernel.ctype} *)out[{index}]{padded};"))
+        forms.append(pointers(kernel.ctype, {f"out_{index}": f"out[{index}]"}))
+        forms += [Line(f"{kernel.ctype} values_{value.name}[SHORT];")] * run.calls
     whole = tuple(each(kernel, run, _WHOLE, _puts("done + j")))
     forms += (*_rows(kernel, run), *_variables(kernel, run.direct), Line("int64_t done = 0;"))
     forms.append(Strip("LANES", whole, first="", length="n", whole=True))
@@ -84,7 +85,7 @@ def mapped(kernel: RowsKernel, run: Pass) -> Function:
     else:
         rest = tuple(element(kernel, run, Place("x", "done", ""), _puts("done")))
         forms += (Pragma("GCC ivdep"), Block("for (; done < n; done++)", rest))
-    return Function(f"static void map_{kernel.suffix}({MAP})", tuple(forms))
+    return function(kernel, "static void map", MAP, *forms)
 
 
 # ---- operands ---------------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ def _rows(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
     """Yield pointers to the elements, and memory for the last of them, fewer than are computed at a time."""
     for operand in operands(kernel, run.direct):
         place = "out[0]" if operand.index is None else f"x[{operand.index}]"
-        yield Line(f"const {operand.ctype} *x_{operand.name} = (const {operand.ctype} *){place};")
+        yield pointers(f"const {operand.ctype}", {f"x_{operand.name}": place})
         if run.calls:
             yield Line(f"{operand.ctype} tail_{operand.name}[SHORT];")
 

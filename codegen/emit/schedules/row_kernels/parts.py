@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....nest.forms import Block, Declared, Form, Lanes, Line
 from ...blocks import Computed
-from ..rows import call, unused, written
+from ..rows import call, pointers, unused, written
 
 if TYPE_CHECKING:
     from ...blocks import Stages
@@ -37,14 +37,14 @@ class Place:
 
 def begin(kernel: RowsKernel) -> Iterator[Form]:
     """Yield the beginning of a function of values of rows."""
-    yield Line(f"{kernel.ctype} *out = ({kernel.ctype} *)to;")
+    yield pointers(kernel.ctype, {"out": "to"})
     yield Line("(void)x, (void)row;")
 
 
 def merging(kernel: RowsKernel) -> Iterator[Form]:
     """Yield the beginning of a function that combines reductions of parts of rows."""
-    yield Line(f"{kernel.ctype} *to = ({kernel.ctype} *)acc;")
-    yield Line(f"const {kernel.ctype} *from = (const {kernel.ctype} *)other;")
+    yield pointers(kernel.ctype, {"to": "acc"})
+    yield pointers(f"const {kernel.ctype}", {"from": "other"})
 
 
 def operands(kernel: RowsKernel, names: Collection[str]) -> Iterator[Operand]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Declared, Form, Function, Line
-from ..rows import written
+from ..element import function
+from ..rows import pointers, written
 from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, joined, merging, numbers, of_row, of_rows, operands
 
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ def values(kernel: RowsKernel, phase: Phase) -> Function:
     for let in phase.lets:
         forms.append(Line(f"{kernel.ctype} *of_{let.name} = out + {let.slot} * WIDTH;"))
         forms.append(_each_row(kernel, let, f"of_{let.name}[j]"))
-    return Function(f"static void values_of_rows_{phase.index}_{kernel.suffix}({VALUES})", tuple(forms))
+    return function(kernel, f"static void values_of_rows_{phase.index}", VALUES, *forms)
 
 
 def finish(kernel: RowsKernel) -> Function:
     """Return the function of the results of the rows."""
     results = (_each_row(kernel, result, f"out[{index} * WIDTH + j]") for index, result in enumerate(kernel.results))
     forms = (*begin(kernel), *_variables(kernel, kernel.finish_reads), *results)
-    return Function(f"static void finishes_{kernel.suffix}({VALUES})", forms)
+    return function(kernel, "static void finishes", VALUES, *forms)
 
 
 def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
@@ -39,7 +40,7 @@ def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
     kept = " out[j] = each;" if run.keeps else ""
     row = (
         *_rows(kernel, run),
-        *([Line(f"{kernel.ctype} *out = ({kernel.ctype} *)(kept + i * kept_step);")] if run.keeps else []),
+        *[pointers(kernel.ctype, {"out": "kept + i * kept_step"})] * run.keeps,
         *each(kernel, run, _ROWS, lambda _, let: joined(kernel, let, f"lanes_{let.name}[i % LANES][j]", "each") + kept),
     )
     forms = (
@@ -50,7 +51,7 @@ def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
         Axis("i", "n", row),
         *_reduced(kernel, run),
     )
-    return Function(f"static void leaves_{index}_{kernel.suffix}({LEAF})", forms)
+    return function(kernel, f"static void leaves_{index}", LEAF, *forms)
 
 
 def merge(kernel: RowsKernel, index: int, run: Pass) -> Function:
@@ -59,13 +60,13 @@ def merge(kernel: RowsKernel, index: int, run: Pass) -> Function:
         Axis("j", f"{end} * WIDTH", (Line(joined(kernel, let, "to[j]", "from[j]")),), first=f"{end - 1} * WIDTH")
         for end, let in enumerate(run.lets, 1)
     )
-    return Function(f"static void merges_{index}_{kernel.suffix}({MERGE})", (*merging(kernel), *joins))
+    return function(kernel, f"static void merges_{index}", MERGE, *merging(kernel), *joins)
 
 
 def mapped(kernel: RowsKernel, run: Pass) -> Function:
     """Return the function of the results that have elements."""
     results = (
-        Line(f"{kernel.ctype} *out_{index} = ({kernel.ctype} *)(out[{index}] + i * out_step[{index}]);")
+        pointers(kernel.ctype, {f"out_{index}": f"out[{index}] + i * out_step[{index}]"})
         for index in range(len(run.lets))
     )
     elements = each(kernel, run, _ROWS, lambda index, _: f"out_{index}[j] = each;")
@@ -74,7 +75,7 @@ def mapped(kernel: RowsKernel, run: Pass) -> Function:
         *_variables(kernel, run.direct),
         Axis("i", "n", (*results, *_rows(kernel, run), *elements)),
     )
-    return Function(f"static void maps_{kernel.suffix}({MAP})", forms)
+    return function(kernel, "static void maps", MAP, *forms)
 
 
 def _variables(kernel: RowsKernel, names: frozenset[str]) -> Iterator[Form]:
@@ -88,7 +89,7 @@ def _rows(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
     for operand in operands(kernel, run.direct):
         index = operand.index
         place = "out[0] + i * out_step[0]" if index is None else f"x[{index}] + i * step[{index}]"
-        yield Line(f"const {operand.ctype} *x_{operand.name} = (const {operand.ctype} *)({place});")
+        yield pointers(f"const {operand.ctype}", {f"x_{operand.name}": place})
 
 
 def _each_row(kernel: RowsKernel, value: Value, target: str) -> Axis:
