@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from .._tensor.numpy_habits import FUNCTIONS
 from .absent_devices import ABSENT_DEVICES, names_of
 from .absent_modules import ABSENT, refused_name
 
@@ -134,5 +135,7 @@ def submodule(package: str, name: str) -> ModuleType:
     Raises AttributeError if there is none.
     """
     if f"{package}.{name}".partition(".")[2] not in _NAMES:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        advice = FUNCTIONS.get(name) if package == _PACKAGE else None
+        text = f"module {package!r} has no attribute {name!r}"
+        raise AttributeError(text if advice is None else f"{text}; write {advice}", name=name)
     return import_module(f"{package}.{name}")

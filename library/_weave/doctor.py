@@ -1,4 +1,4 @@
-"""What an issue report needs, and what would keep some of opweave from working here: `opweave doctor`."""
+"""The facts that an issue report needs, and what would keep some of opweave from working here: `opweave doctor`."""
 
 from __future__ import annotations
 

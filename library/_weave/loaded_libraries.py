@@ -109,7 +109,7 @@ def attributes() -> frozenset[str]:
     """The names of Tensor's attributes, those of loaded packages included."""
     from .._tensor.tensor import Tensor
 
-    return frozenset(dir(Tensor))
+    return frozenset(name for name in dir(Tensor) if hasattr(Tensor, name))
 
 
 def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None:

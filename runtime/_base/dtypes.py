@@ -132,7 +132,10 @@ class dtype:  # noqa: N801 (PyTorch's name)
             return _OF_PYTHON_TYPES[value]
         if isinstance(value, dtype):
             value._refuse(function)
-        raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
+        error = TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
+        if isinstance(value, str) and value in EXPORTS and hasattr(error, "add_note"):  # from Python 3.11 on
+            error.add_note(f"Write opweave.{value}.")
+        raise error
 
 
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}

@@ -30,6 +30,7 @@ from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
 from .indexing import IndexingMethods, subscript
 from .inplace_methods import MutationMethods
+from .numpy_habits import NumpyHabits
 from .quantized_methods import QuantizedMethods, as_quantized
 from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
@@ -70,6 +71,7 @@ class Tensor(
     SubclassMethods,
     WrapperMethods,
     _operators.TensorMethods,
+    NumpyHabits,
 ):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
 

@@ -1,0 +1,62 @@
+"""Names that NumPy's users write out of habit: errors say what to write, and nothing takes them for there."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import opweave as ow
+import pytest
+from opweave._tensor.numpy_habits import FUNCTIONS, METHODS
+
+X = ow.tensor([3.0, 1.0])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_attributes(name: str) -> None:
+    assert hasattr(np.ndarray, name)
+    with pytest.raises(AttributeError) as error:
+        getattr(X, name)
+    assert str(error.value) == f"'Tensor' object has no attribute '{name}'; write {METHODS[name]}"
+    assert not hasattr(X, name)
+    assert not hasattr(ow.Tensor, name)
+    assert name not in dir(X)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name: str) -> None:
+    assert hasattr(np, name)
+    assert not hasattr(ow, name)
+    with pytest.raises(AttributeError, match=f"module 'opweave' has no attribute '{name}'; write "):
+        getattr(ow, name)
+
+
+@pytest.mark.parametrize("text", [*METHODS.values(), *FUNCTIONS.values()])
+def test_advice_names_what_there_is(text: str) -> None:
+    for word in text.replace("(", " ").replace(",", " ").replace(")", " ").split():
+        owner, _, path = word.partition(".")
+        if owner in ("x", "opweave") and path:
+            found: Any = X if owner == "x" else ow
+            for part in path.split("."):
+                assert hasattr(found, part), word
+                found = getattr(found, part)
+                if owner == "x":
+                    break
+
+
+def test_what_is_there_stays() -> None:
+    assert "sum" in dir(X)
+    assert copy.copy(X).equal(X)
+    with pytest.raises(AttributeError, match=r"module 'opweave.nn' has no attribute 'array'$"):
+        getattr(ow.nn, "array")  # noqa: B009
+
+
+def test_names_of_dtypes() -> None:
+    with pytest.raises(TypeError) as error:
+        ow.zeros(2, dtype="float64")  # type: ignore[arg-type]
+    assert str(error.value) == "zeros(): argument 'dtype' must be opweave.dtype, not str"
+    assert getattr(error.value, "__notes__", ["Write opweave.float64."]) == ["Write opweave.float64."]
+    with pytest.raises(TypeError, match=r"argument 'dtype' must be opweave.dtype, not str$") as error:
+        ow.zeros(2, dtype="float96")  # type: ignore[arg-type]
+    assert not hasattr(error.value, "__notes__")
