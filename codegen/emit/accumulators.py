@@ -64,7 +64,7 @@ def kernels(operator: Operator, body: Accumulation) -> Iterator[AccumulatorKerne
             enum=enum(dtype),
             ctype=start.ctype,
             itemsize=dtype.itemsize,
-            line=body.combine.line,
+            line=step.line,
             identity=start.value,
             combine=step.value,
             map=next((each.value for each in every(nest, Map)), emit_expression(Name("self"), {"self": dtype}, dtype)),

@@ -56,7 +56,6 @@ def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
     # What an element adds to the state takes the place of the other one.
     others: dict[Node, Node] = {Arg(env[each.name], each.name): each.value.root for each in elements}
     next_state = [replaced(root, others) for root in roots(following.value.root)]
-    first, line, last = body.state[0][1].line, body.following[0].line, body.results[0].line
     step = [*next_state, *roots(stored.value.root)] if body.is_scan else next_state
     return FoldKernel(
         suffix=dtype.suffix,
@@ -67,8 +66,8 @@ def _kernel(operator: Operator, body: Folding, dtype: DType) -> FoldKernel:
         state=state,
         others=tuple(Variable(variable(each.name), each.ctype) for each in elements),
         results=results,
-        start=Part(first, emit_together([each.value.root for each in starts]), after),
-        step=Part(line, emit_together(step), (*after, *results) if body.is_scan else after),
-        merge=Part(line, following.value, after) if body.joins else None,
-        finish=None if body.is_scan else Part(last, stored.value, results),
+        start=Part(starts[0].line, emit_together([each.value.root for each in starts]), after),
+        step=Part(following.line, emit_together(step), (*after, *results) if body.is_scan else after),
+        merge=Part(following.line, following.value, after) if body.joins else None,
+        finish=None if body.is_scan else Part(stored.line, stored.value, results),
     )

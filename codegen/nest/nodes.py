@@ -70,6 +70,7 @@ class Accumulate:
     names: tuple[str, ...]
     ctypes: tuple[str, ...]
     value: Emitted
+    line: int = 0
 
 
 @dataclass(frozen=True)

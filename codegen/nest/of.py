@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..dtypes import BOOL, INT64, DType
-from ..expr import Apply, Emitted, Expr, Name
+from ..expr import Apply, Expr, Name
 from ..expr.functions import FUNCTIONS
 from ..expr.kernel_text import emit_expression, emit_expressions
 from ..expr.lower import Env
@@ -66,10 +66,10 @@ def _rounds(operator: Operator, body: Elementwise, env: Env, dtype: DType) -> It
         return
     outside = argument_dtypes(operator, body, dtype)
     for name, start in loop.state:
-        yield _declared(name, start.tree, outside, env[name])
+        yield _declared(name, start, outside, env[name])
     times = emit_expression(loop.times.tree, outside, INT64).value
     ends = () if loop.proceeds is None else (Guard(emit_expression(loop.proceeds.tree, env, BOOL)),)
-    yield Axis("round", times, (*ends, _advanced(loop.names, [each.tree for each in loop.following], env)))
+    yield Axis("round", times, (*ends, _advanced(loop.names, loop.following, env)))
 
 
 def factory(operator: Operator, body: Factory, dtype: DType) -> Iterator[Node]:
@@ -87,7 +87,7 @@ def factory(operator: Operator, body: Factory, dtype: DType) -> Iterator[Node]:
 def reduce(operator: Operator, body: Reduce, dtype: DType) -> Iterator[Node]:
     each: list[Node] = [Load("self", "self[i]")]
     if body.map is not None:
-        mapped = _declared("element", body.map.tree, {"self": dtype}, dtype, constant=True)
+        mapped = _declared("element", body.map, {"self": dtype}, dtype, constant=True)
         each += [mapped, Load("self", "element")]
     final = body.finalize.tree if body.finalize is not None else Name("acc")
     stored = Store(("result[line]",), emit_expression(final, {"acc": dtype, "count": dtype}, dtype))
@@ -112,14 +112,14 @@ def scan(operator: Operator, body: Scan, dtype: DType) -> Iterator[Node]:
 
 def fold(operator: Operator, body: Folding, dtype: DType) -> Iterator[Node]:
     env, dtypes = body.variable_dtypes(operator, dtype), result_dtypes(operator, dtype)
-    starts = [_declared(name, start.tree, env, env[name]) for name, start in body.state]
+    starts = [_declared(name, start, env, env[name]) for name, start in body.state]
     prepared = [
-        _declared(name, each.tree, env, env[name], constant=True)
+        _declared(name, each, env, env[name], constant=True)
         for name, each in zip(body.others, body.element, strict=False)
     ]
-    advanced = _advanced(body.names, [each.tree for each in body.following], env)
+    advanced = _advanced(body.names, body.following, env)
     value = emit_expressions(tuple(each.tree for each in body.results), env, dtypes)
-    stored = Store(_elements(operator, "i" if body.is_scan else "line"), value)
+    stored = Store(_elements(operator, "i" if body.is_scan else "line"), value, line=body.results[0].line)
     elements: tuple[Node, ...] = (*_loads(operator, "i"), *prepared)
     yield Comment(f"the lines along `dim`; {_SHARED} lines")
     if body.is_scan:
@@ -136,11 +136,10 @@ def rows(operator: Operator, body: Rows, dtype: DType) -> Iterator[Node]:
     ]
     for let in body.lets:
         tree, line = let.expression.tree, let.expression.line
-        value = emit_expression(tree, env, dtype)
         if let.combine is None:
-            nodes.append(Map(let.name, dtype.c_type, value, constant=True, line=line))
+            nodes.append(_declared(let.name, let.expression, env, dtype, constant=True))
             continue
-        join = Join(let.name, let.combine, value, _is_operation(tree), line)
+        join = Join(let.name, let.combine, emit_expression(tree, env, dtype), _is_operation(tree), line)
         nodes += [Identity(let.name, dtype.c_type, NEUTRAL[let.combine]), _each(join)]
     elements: list[Node] = []
     of_row: list[Node] = []
@@ -198,19 +197,19 @@ def _lines(*body: Node) -> Axis:
     return Axis("line", "lines", body)
 
 
-def _declared(name: str, tree: Expr, env: Env, dtype: DType, constant: bool = False) -> Map:
-    return Map(name, dtype.c_type, emit_expression(tree, env, dtype), constant)
+def _declared(name: str, value: Expression, env: Env, dtype: DType, constant: bool = False) -> Map:
+    return Map(name, dtype.c_type, emit_expression(value.tree, env, dtype), constant, value.line)
 
 
 def _combined(combine: Expression, dtype: DType) -> Accumulate:
-    return Accumulate(("acc",), (dtype.c_type,), emit_expression(combine.tree, {"acc": dtype, "self": dtype}, dtype))
+    return _advanced(("acc",), (combine,), {"acc": dtype, "self": dtype})
 
 
-def _advanced(names: Sequence[str], following: Sequence[Expr], env: Mapping[str, DType]) -> Accumulate:
+def _advanced(names: Sequence[str], following: Sequence[Expression], env: Mapping[str, DType]) -> Accumulate:
     """Return the step from a state to the next one."""
     dtypes = tuple(env[name] for name in names)
-    value: Emitted = emit_expressions(tuple(following), env, dtypes)
-    return Accumulate(tuple(names), tuple(each.c_type for each in dtypes), value)
+    value = emit_expressions(tuple(each.tree for each in following), env, dtypes)
+    return Accumulate(tuple(names), tuple(each.c_type for each in dtypes), value, following[0].line)
 
 
 def _is_operation(tree: Expr) -> bool:
