@@ -71,7 +71,9 @@ def _begin(kernel: FoldKernel) -> Function:
     elements = [f"((const {each.ctype} *)x[{index}])[j]" for index, each in enumerate(kernel.inputs)]
     state = _computed(kernel, "start", kernel.start, elements if kernel.is_scan else (), _in(kernel, "to->"))
     return function(
-        *(kernel, "static void begin", f"char *state, char *const *x, int64_t lanes, {_PARAMS}"),
+        kernel,
+        "static void begin",
+        f"char *state, char *const *x, int64_t lanes, {_PARAMS}",
         pointers(f"state_{kernel.suffix}", {"to": "state"}),
         *_locals(kernel),
         Line("(void)x, (void)lanes;"),
@@ -94,7 +96,8 @@ def _lanes(kernel: FoldKernel) -> Function:
     step = _computed(kernel, "step", kernel.step, given, (*_in(kernel, "now."), *(f"{name}[j]" for name, _ in out)))
     state = f"state_{kernel.suffix}"
     return function(
-        *(kernel, f"{_INLINE} lanes"),
+        kernel,
+        f"{_INLINE} lanes",
         f"{state} *state, char *const *x, const int64_t *along, int64_t n, const int64_t lanes, {_PARAMS}",
         *_locals(kernel),
         Line(f"{state} now;"),
@@ -109,7 +112,8 @@ def _steps(kernel: FoldKernel) -> Function:
         return (Line(f"lanes_{kernel.suffix}(to, x, along, n, {lanes}, params);"),)
 
     return function(
-        *(kernel, "static void steps"),
+        kernel,
+        "static void steps",
         f"char *state, char *const *x, const int64_t *along, int64_t n, int64_t lanes, {_PARAMS}",
         pointers(f"state_{kernel.suffix}", {"to": "state"}),
         Case("lanes == OW_FOLD_LANES", of("OW_FOLD_LANES"), (Case("lanes == 1", of("1"), of("lanes")),)),
@@ -134,7 +138,8 @@ def _finish(kernel: FoldKernel, finish: Part) -> Function:
     places = (f"(({each.ctype} *)out[{each.index}])[j]" for each in kernel.results)
     each = _computed(kernel, "value", finish, (*_in(kernel, "from->"), "count"), places)
     return function(
-        *(kernel, "static void finish"),
+        kernel,
+        "static void finish",
         f"char *const *out, const char *state, int64_t lanes, int64_t count, {_PARAMS}",
         pointers(f"const state_{kernel.suffix}", {"from": "state"}),
         *_locals(kernel),

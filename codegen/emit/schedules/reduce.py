@@ -86,7 +86,10 @@ def _side_by_side(kernel: AccumulatorKernel) -> Iterator[Function]:
     half = Line(f"{ctype} half = {kernel.accumulated('to[j]', 'a[j]', 'b[j]')};")
     four = each(half, Line(f"to[j] = {kernel.accumulated('half', 'c[j]', 'd[j]')};"))
     yield function(
-        *(kernel, "static void fold", "char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n", to),
+        kernel,
+        "static void fold",
+        "char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n",
+        to,
         Block("for (; rows >= 4; rows -= 4, x += 4 * pitch)", (pointers(const, rows), four)),
         Block("for (; rows > 0; rows--, x += pitch)", (row, each(_met(kernel, "to[j]", "from[j]")))),
     )
@@ -144,7 +147,8 @@ def _in_lanes(kernel: AccumulatorKernel) -> Function:
     halves = [1 << power for power in reversed(range(lanes.bit_length() - 1))]
     joined = (_joined(kernel, "lanes[j]", f"lanes[j + {half}]") for half in halves)
     return function(
-        *(kernel, f"{ALWAYS_INLINE} {ctype} in_lanes"),
+        kernel,
+        f"{ALWAYS_INLINE} {ctype} in_lanes",
         "const char *x, int64_t stride, int64_t length, const int64_t width",
         Line(f"{ctype} lanes[{lanes}], row[{lanes}];"),
         Line("int64_t done = width;"),
@@ -184,7 +188,9 @@ def _positions(kernel: AccumulatorKernel) -> Iterator[Function]:
     found = Axis("j", str(lanes), (Line(f"found |= {same}(from[i + j], wanted);"),))
     many = Block(f"for (int found = 0; i + {lanes} <= n; i += {lanes})", (found, Case("found", (Line("break;"),))))
     yield function(
-        *(kernel, "static int64_t find", "const char *x, int64_t stride, int64_t n, const char *value"),
+        kernel,
+        "static int64_t find",
+        "const char *x, int64_t stride, int64_t n, const char *value",
         Line(f"const {ctype} wanted = *(const {ctype} *)value;"),
         Line("int64_t i = 0;"),
         Case(f"stride == sizeof({ctype})", (pointers(f"const {ctype}", {"from": "x"}), many)),

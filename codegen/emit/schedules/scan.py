@@ -221,7 +221,9 @@ def _choose(kernel: AccumulatorKernel) -> Function:
         Line("index[i] = place;"),
     )
     return function(
-        *(kernel, "static void choose", "char *out, int64_t *index, const char *x, int64_t n"),
+        kernel,
+        "static void choose",
+        "char *out, int64_t *index, const char *x, int64_t n",
         pointers(f"const {ctype}", {"from": "x"}),
         pointers(ctype, {"to": "out"}),
         Line(f"{ctype} acc = {kernel.identity};"),
