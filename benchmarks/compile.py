@@ -46,12 +46,34 @@ def haversine(m: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
     return 2 * m.asin(m.sqrt(a))
 
 
+def softmax(m: Any, x: Any) -> Any:
+    powers = m.exp(x - x.amax(-1, keepdim=True))
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def layer_norm(m: Any, x: Any, weight: Any, bias: Any) -> Any:
+    centred = x - x.mean(-1, keepdim=True)
+    return centred * m.rsqrt(centred.square().mean(-1, keepdim=True) + 1e-5) * weight + bias
+
+
+def norm_of_sum(m: Any, x: Any, rest: Any, weight: Any) -> Any:
+    total = x + rest
+    return total, total * m.rsqrt(total.square().mean(-1, keepdim=True) + 1e-6) * weight
+
+
 CHAINS: dict[str, tuple[Callable[..., Any], int]] = {
     "gelu-tanh": (gelu, 1),
     "2x+yz-3": (plain, 3),
     "sigmoid*tanh": (gated, 2),
     "Black-Scholes": (black_scholes, 4),
     "haversine": (haversine, 4),
+}
+
+ROWS: dict[str, tuple[Callable[..., Any], tuple[int, int], int, int]] = {
+    # the shape, the number of tensors that have it, and of those with an element for each place in a row
+    "softmax": (softmax, (1000, 1000), 1, 0),
+    "layer norm": (layer_norm, (4096, 1024), 1, 2),
+    "RMS norm of x+r": (norm_of_sum, (4096, 1024), 2, 1),
 }
 
 
@@ -63,16 +85,19 @@ def optional(name: str) -> Any:
         return None
 
 
-def ways(chain: Callable[..., Any], arrays: list[Any], torch: Any) -> dict[str, Callable[[], Any]]:
+def ways(
+    chain: Callable[..., Any], arrays: list[Any], torch: Any, dtype: str = "float32"
+) -> dict[str, Callable[[], Any]]:
     """Calls of a chain, by who computes it."""
-    tensors = [opweave.from_numpy(each) for each in arrays]
+    tensors = [opweave.from_numpy(each).to(getattr(opweave, dtype)) for each in arrays]
     compiled = opweave.compile(lambda *given: chain(opweave, *given), fullgraph=True)
     calls: dict[str, Callable[[], Any]] = {
         "opweave": lambda: chain(opweave, *tensors),
         "compiled": lambda: compiled(*tensors),
     }
     if torch is not None:
-        others = [torch.from_numpy(each) for each in arrays]
+        torch.compiler.reset()  # it knows functions by their code, which the lambdas share
+        others = [torch.from_numpy(each).to(getattr(torch, dtype)) for each in arrays]
         theirs = torch.compile(lambda *given: chain(torch, *given))
         calls |= {"torch": lambda: chain(torch, *others), "torch.compile": lambda: theirs(*others)}
     return calls
@@ -95,13 +120,26 @@ def least(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 
 def main(count: int) -> None:
-    """Print a line for each chain."""
+    """Print a line for each chain, and for functions of rows."""
     random, torch = np.random.default_rng(0), optional("torch")
+
+    def array(*shape: int) -> Any:
+        return (random.random(shape) * 0.9 + 0.1).astype(np.float32)
+
     for name, (chain, number) in CHAINS.items():
-        arrays = [(random.random(count) * 0.9 + 0.1).astype(np.float32) for _ in range(number)]
-        best = least(ways(chain, arrays, torch))
-        shown = ", ".join(f"{way} {took:.0f} us ({took / best['opweave']:.2f})" for way, took in best.items())
-        print(f"{name:14} {count:9}  {shown}")
+        arrays = [array(count) for _ in range(number)]
+        show(f"{name:16} {count:9}", ways(chain, arrays, torch))
+    show(f"gelu of bfloat16 {count:9}", ways(gelu, [array(count)], torch, "bfloat16"))
+    for name, (function, shape, full, places) in ROWS.items():
+        arrays = [*(array(*shape) for _ in range(full)), *(array(shape[-1]) for _ in range(places))]
+        show(f"{name:16} {shape[0]:4}x{shape[1]:4}", ways(function, arrays, torch))
+
+
+def show(name: str, calls: dict[str, Callable[[], Any]]) -> None:
+    """Print the times of some calls."""
+    best = least(calls)
+    shown = ", ".join(f"{way} {took:.0f} us ({took / best['opweave']:.2f})" for way, took in best.items())
+    print(f"{name}  {shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -26,22 +26,19 @@ _NO_TEXT = Scalar("", "plain", _NOWHERE, SourceText(_FILE, ""), 0, 0)
 
 
 def operator(name: str, inputs: Mapping[str, DType], results: Sequence[Node]) -> Operator:
-    """Return the operator that computes typed trees of arguments of these dtypes.
-
-    The first dtype has kernels, or is a half format: then so are results whose trees have its dtype of computation.
-    """
+    """Return the operator that computes typed trees of arguments of these dtypes, the first of which has kernels."""
     returns = ", ".join(f"Tensor r{place}" for place in range(len(results))) if len(results) > 1 else "Tensor"
     schema = (
         f"{name}({', '.join(f'Tensor {each}' for each in inputs)}) -> {f'({returns})' if len(results) > 1 else returns}"
     )
-    first = next(iter(inputs.values()))
+    computed = next(iter(inputs.values()))
     expressions = tuple(Expression(TypedExpression(each), _NO_TEXT) for each in results)
     body = Elementwise(
-        cases=((frozenset({first.opmath}), expressions),),
-        fixed={each: dtype for each, dtype in inputs.items() if dtype.compute},
+        cases=((frozenset({computed}), expressions),),
+        fixed=dict(inputs),
         absent={},
         natural={},
-        own=tuple(None if not first.compute and each.dtype == first.opmath else each.dtype for each in results),
+        own=tuple(each.dtype for each in results),
     )
     together = Results(results[0].dtype, tuple(results))
     cost = sum(node.row.cost for node in postorder(together) if isinstance(node, Op))
@@ -63,7 +60,7 @@ def operator(name: str, inputs: Mapping[str, DType], results: Sequence[Node]) ->
         places={},
         doc="",
         body=body,
-        dtypes=frozenset({first}),
+        dtypes=frozenset({computed}),
         promotion=Promotion.KEEP,
         refusal=None,
         complex_refusal=None,

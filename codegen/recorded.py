@@ -8,38 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache
 
-from .dtypes import DTYPES, FLOAT32, DType, Promotion
+from .dtypes import DType
 from .emit.elementwise import with_defaults
-from .expr import lower, parse
+from .expr import lower
 from .expr.kernel_text import TARGET
 from .expr.tree import Number
 from .expr.typed import Arg, Cast, Const, Node, Op, constant, convert, may_fail, postorder
 from .model.computation import argument_dtypes, default_numbers, result_dtype
 from .model.operator import End, Operator
 
-__all__ = ["HALVES", "Operand", "call", "takes", "with_operands"]
+__all__ = ["Operand", "call", "takes", "with_operands"]
 
 Operand = Node | Number | None
 """The tree of a tensor, a number in its place or a parameter, or nothing."""
 
 _LARGEST_EXACT = 2**53
 """The integers up to here are numbers of float64."""
-
-_ROUNDED = {
-    "bfloat16": "float_from_bits((bits(x) + 32767 + (bits(x) >> 16 & 1)) & -65536) if x == x else nan",
-    # Below the normal numbers the sum has the last place of the format. Rounding may lead to a further power of two.
-    "float16": (
-        "float_from_bits(bits(x) & -8192 | 4194304) if x != x else copysign("
-        "abs(x) + 0.5 - 0.5 if abs(x) < 6.103515625e-05 else inf if abs(x) >= 65520 else "
-        "float_from_bits((bits(abs(x)) + 4095 + (bits(abs(x)) >> 13 & 1)) & -8192), x)"
-    ),
-}
-"""Numbers of float32 rounded as the conversions of half.h do, which no compiler vectorizes within other loops."""
-
-HALVES = frozenset(DTYPES[name] for name in _ROUNDED)
-"""The formats whose calls have trees of float32 numbers."""
 
 
 def takes(operator: Operator) -> bool:
@@ -49,11 +34,11 @@ def takes(operator: Operator) -> bool:
 
 def call(operator: Operator, operands: Mapping[str, Operand], common: DType) -> Node | None:
     """Return the tree of a call with operands of this common dtype; None: it is no expression of one element in the
-    dtypes of computation, or may fail. That of a half format has operands in float32, and is rounded."""
+    dtypes of computation, or may fail."""
     body = operator.body
     compute, result = operator.promotion.resolve(common)
     expressions = body.values(compute)
-    if not expressions or compute not in operator.compute_dtypes:
+    if not expressions or result.opmath != result or compute not in operator.compute_dtypes:
         return None
     tree = expressions[0].tree
     if _are_defaults(operator, operands):
@@ -66,23 +51,9 @@ def call(operator: Operator, operands: Mapping[str, Operand], common: DType) -> 
     found = {name: each for name, each in trees.items() if each is not None}
     if len(found) < len(trees):
         return None
-    if operator.promotion is Promotion.ALWAYS_BOOL:  # what is compared with halves must be able to equal them
-        found |= {name: _rounded(each, common) for name, each in found.items() if isinstance(each, Const)}
     typed = lower(tree, env, result_dtype(operator, compute), TARGET.native)
     merged = with_operands(typed, found)
-    if any(map(may_fail, postorder(merged))):
-        return None
-    return _rounded(merged, result)
-
-
-def _rounded(node: Node, dtype: DType) -> Node:
-    """Return numbers of float32 rounded to those of a half format, and all else as it is."""
-    return with_operands(_rounding(dtype), {"x": node}) if dtype in HALVES and node.dtype == FLOAT32 else node
-
-
-@cache
-def _rounding(dtype: DType) -> Node:
-    return lower(parse(_ROUNDED[dtype.name]), {"x": FLOAT32}, FLOAT32, TARGET.native)
+    return None if any(map(may_fail, postorder(merged))) else merged
 
 
 def _are_defaults(operator: Operator, operands: Mapping[str, Operand]) -> bool:

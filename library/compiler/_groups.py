@@ -29,10 +29,7 @@ class Group:
     """Operations of one shape that are computed by one loop."""
 
     shape: tuple[int, ...]
-    half: DType | None = None
-    """The half format of all values but those of bool."""
     nodes: dict[Value, Node] = field(default_factory=dict)
-    """The trees of values, in their dtypes of computation."""
     operations: list[Operation] = field(default_factory=list)
     leaves: dict[str, Value] = field(default_factory=dict)
     """The values that are read from memory, by the names of arguments."""
@@ -95,8 +92,7 @@ class Grouping:
         operands = operation.operands
         for value in operands:
             holder = self._holder.get(value)
-            fitting = result.facts.shape, _half(operation), operation.excluded
-            if holder is not None and (holder.shape, holder.half, holder.excluded) != fitting:
+            if holder is not None and (holder.shape, holder.excluded) != (result.facts.shape, operation.excluded):
                 self._close(holder)
         holders = list(dict.fromkeys(self._holder[each] for each in operands if each in self._holder))
         group = self._joined(operation, operator, holders)
@@ -110,9 +106,7 @@ class Grouping:
         """The group of some groups and an operation; None where that is not possible."""
         (result,) = operation.results
         assert result is not None
-        merged = Group(
-            result.facts.shape, _half(operation), is_tracked=operation.is_tracked, excluded=operation.excluded
-        )
+        merged = Group(result.facts.shape, is_tracked=operation.is_tracked, excluded=operation.excluded)
         for each in holders:
             merged.add(each)
         leaves = {name_of(value): value for value in operation.operands if value not in merged.nodes}
@@ -145,10 +139,8 @@ def _is_large(root: Node) -> bool:
 
 def _fits_beside(group: Group, other: Group, leaves: Mapping[str, Value]) -> bool:
     """True if a group reads one of the values that another one reads, is like it, and has room for the others."""
-    kinds = [(each.shape, each.half, each.is_tracked, each.excluded) for each in (group, other)]
-    return (
-        kinds[0] == kinds[1] and bool(group.leaves.keys() & leaves) and len(group.leaves.keys() | leaves) <= MAX_INPUTS
-    )
+    is_like = (group.shape, group.is_tracked, group.excluded) == (other.shape, other.is_tracked, other.excluded)
+    return is_like and bool(group.leaves.keys() & leaves) and len(group.leaves.keys() | leaves) <= MAX_INPUTS
 
 
 def name_of(value: Value) -> str:
@@ -161,7 +153,7 @@ def _elementwise(operation: Operation) -> Operator | None:
     op = operation.op
     if op.family != "elementwise" or not operation.is_single or (operation.writes and not operation.renames):
         return None
-    operator = declared(op.name) if op.package == PACKAGE and _is_computed(operation) else None
+    operator = declared(op.name) if op.package == PACKAGE else None
     return operator if operator is not None and recorded.takes(operator) else None
 
 
@@ -175,7 +167,10 @@ def _node(operation: Operation, operator: Operator, nodes: Mapping[Value, Node])
     for name in (each.name for each in (*operator.inputs, *operator.params)):
         value = arguments[name]
         if isinstance(value, Value):
-            operands[name] = nodes.get(value) or Arg(dtype_of(value).opmath, name_of(value))
+            dtype = dtype_of(value)
+            if not dtype.compute:
+                return None
+            operands[name] = nodes.get(value) or Arg(dtype, name_of(value))
         elif value is None or isinstance(value, (bool, int, float)):
             operands[name] = value
         else:
@@ -183,21 +178,8 @@ def _node(operation: Operation, operator: Operator, nodes: Mapping[Value, Node])
     common = _common(operator, arguments)
     node = None if common is None else recorded.call(operator, operands, common)
     if node is not None and operation.renames:
-        node = convert(node, dtype_of(result).opmath)
-    return node if node is not None and node.dtype == dtype_of(result).opmath else None
-
-
-def _half(operation: Operation) -> DType | None:
-    """The half format of an operation."""
-    values = (*operation.operands, *operation.results)
-    return next((dtype_of(each) for each in values if each is not None and not dtype_of(each).compute), None)
-
-
-def _is_computed(operation: Operation) -> bool:
-    """True if its values have dtypes of computation, or are one half format beside bool."""
-    dtypes = {dtype_of(each) for each in (*operation.operands, *operation.results) if each is not None}
-    half = _half(operation)
-    return half is None or (half in recorded.HALVES and dtypes <= {half, BOOL})
+        node = convert(node, dtype_of(result))
+    return node if node is not None and node.dtype == dtype_of(result) else None
 
 
 def _for_number(operator: Operator, arguments: dict[str, Any]) -> tuple[Operator, dict[str, Any]]:

@@ -74,10 +74,8 @@ def kernels(group: Group) -> list[Kernel] | None:
 def _kernel(group: Group, results: tuple[Value, ...]) -> Kernel | None:
     roots = [group.nodes[each] for each in results]
     used = frozenset[str]().union(*(names(each) for each in roots))
-    # What is no half has a dtype of its own in kernels of halves, which compute by that of the first input.
-    read = (value for name, value in group.leaves.items() if name in used)
-    inputs = sorted(read, key=lambda value: dtype_of(value).compute)
-    if not inputs or dtype_of(inputs[0]).compute != (group.half is None):
+    inputs = [value for name, value in group.leaves.items() if name in used]
+    if not inputs:
         return None
     # Names by position, so that equal groups have one text wherever they are in programs.
     named = {name_of(value): f"a{place}" for place, value in enumerate(inputs)}

@@ -65,6 +65,11 @@ class _RowStep:
     """True if the result is the operand in another shape."""
 
     @property
+    def is_of_lines(self) -> bool:
+        """True if it computes with all elements of a line."""
+        return not self.is_reshape and self.depth < self.ndim
+
+    @property
     def operations(self) -> tuple[Operation, ...]:
         return self.step.operations if isinstance(self.step, Kernel) else (self.step,)
 
@@ -198,7 +203,8 @@ class _Rows:
     def together(self) -> list[Step]:
         """Return the steps as one kernel; as they are where that is no gain, or there can be none."""
         as_they_are = [each.step for each in self._steps]
-        if sum(not each.is_reshape for each in self._steps) < 2:
+        # Elements alone take the time of the calls: the larger cache holds what they hand on.
+        if sum(not each.is_reshape for each in self._steps) < 2 or not any(each.is_of_lines for each in self._steps):
             return as_they_are
         # What others use in another shape is a view of a result, which is taken afterwards.
         steps = frozenset(as_they_are)
