@@ -217,13 +217,16 @@ def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple
 def mean_of_equal_parts(image: Any, size: Sequence[int]) -> Any:
     """The means of the parts as reductions, if all parts have one size; else None.
 
-    Whole rows are added before the elements of a row are, which lie side by side; halves are rounded once.
+    One part is the mean over trailing dimensions. Of several, whole rows are added before the elements of a row are,
+    which lie side by side; halves are rounded once.
     """
     sizes, dims = image.shape[-len(size) :], len(size)
     if not image.is_floating_point() or image.has_names():  # a name is that of a whole dimension
         return None
     if any(not each or whole % each for whole, each in zip(sizes, size, strict=True)):
         return None
+    if all(each == 1 for each in size):
+        return image.mean(list(range(-dims, 0)), keepdim=True)
     for dim in range(1, dims + 1):
         image = image.unflatten(1 - 2 * dim, (size[-dim], -1))
     inner = range(1 - 2 * dims, 0, 2)
