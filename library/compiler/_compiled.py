@@ -6,6 +6,7 @@ as it is, each time.
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -77,6 +78,7 @@ class _Entry:
         self.captured = captured
         self.ways = ways
         self.program = Program(ways.graph(), excluded())
+        ways.release()
         self.for_tensors = wanted, captured, *guard, self.program.run
 
 
@@ -103,7 +105,7 @@ class Compiled:
         self.function = function
         self.entries: tuple[_Entry, ...] = ()
         self.for_tensors: tuple[Any, ...] = ()
-        self.refusals: list[Unsupported] = []
+        self.refusals: list[str] = []
         self.is_other = False
         self._fullgraph = fullgraph
         self._limit = _MOST_PROGRAMS if limit is None else limit
@@ -141,19 +143,20 @@ class Compiled:
         if self._attempts >= self._limit:  # what was computed until here would be lost in most calls
             with self._lock:
                 self._keep([each for each in self.entries if each.program is not program])
-            self.refusals.append(Unsupported(f"elements that are read take more than {self._limit} ways"))
+            self.refusals.append(f"elements that are read take more than {self._limit} ways")
         return self.function(*args, **kwargs)
 
     def _is_left_alone(self, arguments: _Arguments) -> bool:
-        if _recording.active() is not None:
-            return True
+        profiler = sys.getprofile()
+        if _recording.active() is not None or not (profiler is None or callable(profiler)):
+            return True  # a profiler in C would not watch any longer after another one had
         if not self._fullgraph and (self._attempts >= self._limit or len(self.refusals) >= _MOST_REFUSALS):
             return True
         self.is_other = with_keys(0, arguments.hidden, signature, arguments.tensors) is None
         return self.is_other
 
     def _refuse(self, reason: Unsupported) -> None:
-        self.refusals.append(reason)
+        self.refusals.append(str(reason))  # the error itself has the tensors of the call in its traceback
         if self._fullgraph:
             raise reason
 
@@ -167,7 +170,7 @@ class Compiled:
         try:
             state = PythonState((self.function, *objects), ("the function", *("an argument" for _ in objects)))
         except Unsupported as reason:  # what the function does may be one graph for all that
-            self.refusals.append(reason)
+            self.refusals.append(str(reason))
             return self.function(*args, **kwargs)
         given = (*arguments.tensors, *state.tensors)
         recording = Recording(given, is_own_frame, has_conditions=not self._fullgraph, hidden=arguments.hidden)

@@ -64,6 +64,7 @@ def with_gradients(
         if isinstance(value, Value):
             value.needs_grad = False
     program = make(graph, 0)
+    graph.release()
     saved = [place for place, each in enumerate(graph.inputs[: len(leaves)]) if each in used]
     return _function(kernel, again, program, saved, differentiable), program
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
+from .._base.devices import CPU
 from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.op import INPLACE, NEW, Op
+from .._operators import empty_strided
 from ._python_state import CONSTANTS, is_own
 from ._recording import Call, Facts, Place, Recording, Unsupported
 
@@ -28,15 +31,20 @@ class Value:
     index: int
     facts: Facts
     tensor: Any = field(repr=False)
-    """The tensor of the recorded run."""
+    """The tensor of the recorded run, or another one of which the same is known; None: a program has been made."""
     needs_grad: bool
     is_given: bool
     """True if it is there before the first operation."""
 
     @property
     def nbytes(self) -> int:
-        count: int = self.tensor.numel()
-        return count * int(self.facts.dtype.itemsize)
+        return prod(self.facts.shape) * int(self.facts.dtype.itemsize)
+
+    def restore(self) -> None:
+        """Have a tensor again."""
+        if self.tensor is None:
+            facts = self.facts
+            self.tensor = empty_strided(facts.shape, facts.stride, dtype=facts.dtype, device=CPU)
 
 
 @dataclass(eq=False)
@@ -108,6 +116,14 @@ class Graph:
             made.update(each for each in operation.results if each is not None)
         return used + [each for each in self.results if isinstance(each, Value) and each not in made]
 
+    def release(self) -> None:
+        """Let go of the tensors of the recorded run, here and in what follows."""
+        made = (value for each in self.operations for value in (*each.operands, *each.results) if value is not None)
+        for value in (*self.inputs, *self.used, *made, *(value for value, _ in self.constants)):
+            value.tensor = None
+        for following in self.following.values():
+            following.release()
+
     def join(self, other: Graph) -> None:
         """Add the ways that another graph of the same function takes."""
         self.inputs = other.inputs
@@ -144,7 +160,14 @@ class Ways:
     def graph(self) -> Graph:
         """Return one graph of all of them."""
         assert self._graph is not None
+        for value in self._values.values():
+            value.restore()
         return self._graph.pruned()
+
+    def release(self) -> None:
+        """Let go of the tensors of recorded runs."""
+        for value in self._values.values():
+            value.tensor = None
 
 
 def graph_of(recording: Recording, given: Sequence[Any], result: Any) -> Graph:

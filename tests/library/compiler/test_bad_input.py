@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import cProfile
 import functools
+import gc
 import os
 import random
+import sys
 import threading
 import warnings
+import weakref
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -342,6 +346,38 @@ def test_disable_and_reset() -> None:
     assert compiled(X).equal(compiled(X))
     opweave.compiler.reset()
     assert not compiled.compiled.entries
+
+
+def test_profilers() -> None:
+    compiled: Any = opweave.compile(lambda x: x * 2 + 1)
+    with cProfile.Profile() as profile:
+        assert compiled(X).equal(X * 2 + 1)
+    assert any("<lambda>" in str(each.code) for each in profile.getstats())
+    calls: list[str] = []
+    sys.setprofile(lambda frame, event, argument: calls.append(event))
+    assert compiled(X).equal(compiled(X))
+    sys.setprofile(None)
+    assert len(compiled.compiled.entries) == 1
+    assert calls
+
+
+@pytest.mark.parametrize("needs_grad", [False, True])
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_tensors_of_recorded_calls_end(needs_grad: bool, is_refused: bool) -> None:
+    def function(x: Any) -> Any:
+        y = (x * 2 + 1).exp()
+        z = y.softmax(0) * y + x.t() @ x
+        return y, z * (2 if z.sum() > 0 else float(z.sum()) if is_refused else -1)
+
+    compiled: Any = opweave.compile(function)
+    made = []
+    for sign in (-1.0, 1.0):
+        x = (opweave.ones(3, 3) * sign).requires_grad_(needs_grad)
+        results = compiled(x)
+        made += [weakref.ref(each) for each in (x, *results)]
+    del x, results
+    gc.collect()
+    assert [each() for each in made] == [None] * 6
 
 
 def test_explanation() -> None:
