@@ -3,10 +3,11 @@
 #include "abi/api.h"
 
 #if defined __x86_64__
-#include <wmmintrin.h>
+#include <immintrin.h>
 
-/* x^n modulo the polynomial, reflected: for n = 4 * 128 + 32, 4 * 128 - 32, 128 + 32 and 128 - 32. They carry a part of the
- * message over the next four blocks of 16 bytes, or over the next one. */
+/* x^n modulo the polynomial, reflected: for n = k * 128 + 32 and k * 128 - 32, where k is 16, 4 and 1. They carry a part of
+ * the message over the next k blocks of 16 bytes. */
+#define OVER_SIXTEEN _mm_set_epi64x(0x1322d1430, 0x11542778a)
 #define OVER_FOUR _mm_set_epi64x(0x1c6e41596, 0x154442bd4)
 #define OVER_ONE _mm_set_epi64x(0x0ccaa009e, 0x1751997d0)
 
@@ -28,15 +29,47 @@ __attribute__((target("pclmul"))) static __m128i folded(const char *data, int64_
     return all;
 }
 
-int64_t checksum(uintptr_t data, int64_t nbytes, uint32_t before) {
-    if (!__builtin_cpu_supports("pclmul") || nbytes < 64 || nbytes % 64) return -1;
+#define WIDE __attribute__((target("avx512f,vpclmulqdq")))
+
+WIDE static inline __m512i carried_wide(__m512i parts, __m512i powers) {
+    return _mm512_xor_si512(_mm512_clmulepi64_epi128(parts, powers, 0x00), _mm512_clmulepi64_epi128(parts, powers, 0x11));
+}
+
+/* The same of a multiple of 256 bytes, four blocks by an instruction. */
+WIDE static __m128i folded_wide(const char *data, int64_t n, uint32_t state) {
+    const __m512i over_sixteen = _mm512_broadcast_i32x4(OVER_SIXTEEN), over_four = _mm512_broadcast_i32x4(OVER_FOUR);
+    __m512i parts[4];
+    for (int k = 0; k < 4; k++) parts[k] = _mm512_loadu_si512(data + 64 * k);
+    parts[0] = _mm512_xor_si512(parts[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)state)));
+    for (const char *end = data + n; (data += 256) < end;)
+        for (int k = 0; k < 4; k++)
+            parts[k] = _mm512_xor_si512(carried_wide(parts[k], over_sixteen), _mm512_loadu_si512(data + 64 * k));
+    for (int k = 1; k < 4; k++) parts[k] = _mm512_xor_si512(carried_wide(parts[k - 1], over_four), parts[k]);
+    __m128i blocks[4], all;
+    _mm512_storeu_si512(blocks, parts[3]);
+    all = blocks[0];
+    for (int k = 1; k < 4; k++) all = _mm_xor_si128(carried(all, OVER_ONE), blocks[k]);
+    return all;
+}
+
+static uint32_t reduced(__m128i block) {
     unsigned char bytes[16];
     uint32_t state = 0;
-    _mm_storeu_si128((__m128i *)bytes, folded((const char *)data, nbytes, ~before));
+    _mm_storeu_si128((__m128i *)bytes, block);
     for (int k = 0; k < 16; k++) {
         state ^= bytes[k];
         for (int bit = 0; bit < 8; bit++) state = (state >> 1) ^ (0xedb88320u & -(state & 1));
     }
+    return state;
+}
+
+int64_t checksum(uintptr_t data, int64_t nbytes, uint32_t before) {
+    if (!__builtin_cpu_supports("pclmul") || nbytes < 64 || nbytes % 64) return -1;
+    const int is_wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+    const int64_t wide = is_wide ? nbytes - nbytes % 256 : 0;
+    uint32_t state = ~before;
+    if (wide) state = reduced(folded_wide((const char *)data, wide, state));
+    if (nbytes > wide) state = reduced(folded((const char *)data + wide, nbytes - wide, state));
     return (uint32_t)~state;
 }
 

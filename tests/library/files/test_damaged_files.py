@@ -344,7 +344,7 @@ def test_mutated_files() -> None:
     assert max_memory_allocated() - before < 1 << 20
 
 
-@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4159, 4160, 65536, 100_003, (1 << 24) + 64, (1 << 25) + 77])
+@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4159, 4160, 4288, 65536, 100_003, (1 << 24) + 64, (1 << 25) + 77])
 def test_checksums(length: int) -> None:
     data = random.Random(length).randbytes(length)
     assert checksum(data) == zlib.crc32(data)
