@@ -41,7 +41,7 @@ class Places:
 
     @cached_property
     def _order(self) -> tuple[Any, Any]:
-        """Where each column starts in the order of the elements by columns, and this order."""
+        """The start of each column in the order of the elements by columns, and this order."""
         starts, order = ops.csr_order(self.columns, self.width)
         return starts, order
 
