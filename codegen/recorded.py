@@ -13,12 +13,13 @@ from .dtypes import DType
 from .emit.elementwise import with_defaults
 from .expr import lower
 from .expr.kernel_text import TARGET
+from .expr.lower import Native
 from .expr.tree import Number
 from .expr.typed import Arg, Cast, Const, Node, Op, constant, convert, may_fail, postorder
 from .model.computation import argument_dtypes, default_numbers, result_dtype
 from .model.operator import End, Operator
 
-__all__ = ["Operand", "call", "takes", "with_operands"]
+__all__ = ["Operand", "call", "takes", "tree", "with_operands"]
 
 Operand = Node | Number | None
 """The tree of a tensor, a number in its place or a parameter, or nothing."""
@@ -35,14 +36,22 @@ def takes(operator: Operator) -> bool:
 def call(operator: Operator, operands: Mapping[str, Operand], common: DType) -> Node | None:
     """Return the tree of a call with operands of this common dtype; None: it is no expression of one element in the
     dtypes of computation, or may fail."""
+    _, result = operator.promotion.resolve(common)
+    merged = None if result.opmath != result else tree(operator, operands, common, TARGET.native)
+    return None if merged is None or any(map(may_fail, postorder(merged))) else merged
+
+
+def tree(operator: Operator, operands: Mapping[str, Operand], common: DType, native: Native) -> Node | None:
+    """Return the tree of a call, for a target with these functions, in the dtype of computation; None: it is no
+    expression of one element."""
     body = operator.body
-    compute, result = operator.promotion.resolve(common)
+    compute, _ = operator.promotion.resolve(common)
     expressions = body.values(compute)
-    if not expressions or result.opmath != result or compute not in operator.compute_dtypes:
+    if not expressions or compute not in operator.compute_dtypes:
         return None
-    tree = expressions[0].tree
+    expression = expressions[0].tree
     if _are_defaults(operator, operands):
-        tree = with_defaults(operator, tree, compute) or tree
+        expression = with_defaults(operator, expression, compute) or expression
     env = argument_dtypes(operator, body, compute)
     params = {each.name for each in operator.params}
     trees = {
@@ -51,9 +60,7 @@ def call(operator: Operator, operands: Mapping[str, Operand], common: DType) -> 
     found = {name: each for name, each in trees.items() if each is not None}
     if len(found) < len(trees):
         return None
-    typed = lower(tree, env, result_dtype(operator, compute), TARGET.native)
-    merged = with_operands(typed, found)
-    return None if any(map(may_fail, postorder(merged))) else merged
+    return with_operands(lower(expression, env, result_dtype(operator, compute), native), found)
 
 
 def _are_defaults(operator: Operator, operands: Mapping[str, Operand]) -> bool:

@@ -16,9 +16,7 @@ __all__ = ["ABSENT", "refused_name"]
 _ONE_PROCESS = "it is not there yet. Use the collectives of opweave.distributed"
 _NOT_COMPILED = "Python functions and modules run as they are. Leave compilation out"
 _EXPORTED = "programs are made otherwise than torch does. Use opweave.export.export"
-_NOT_ONNX = (
-    "models are not written as ONNX. Save the state_dict() of the module, and export it where torch is installed"
-)
+_ONNX = "models are made otherwise than torch does. Use opweave.onnx.export"
 _NO_FAKES = "there are no such tensors. Compute shapes with tensors on the device 'meta'"
 _NOT_NESTED = "tensors are rectangular. Use a padded tensor with a mask, or a list of tensors"
 _NOT_QUANTIZED = "models are not converted for quantization. Quantize tensors by opweave.quantize_per_tensor"
@@ -106,12 +104,12 @@ ABSENT: Mapping[str, tuple[str, str]] = {
     "nn.utils._per_sample_grad": (_NO_SAMPLES, "call_for_per_sample_grads"),
     "numa": (_ONE_PROCESS, ""),
     "numa.binding": (_ONE_PROCESS, "AffinityMode NumaOptions"),
-    "onnx._internal": (_NOT_ONNX, ""),
-    "onnx._internal.exporter": (_NOT_ONNX, "ONNXProgram"),
-    "onnx.operators": (_NOT_ONNX, "reshape_from_tensor_shape shape_as_tensor"),
-    "onnx.symbolic_opset9": (_NOT_ONNX, "masked_fill softmax"),
-    "onnx.symbolic_opset11": (_NOT_ONNX, "add select squeeze unsqueeze"),
-    "onnx.symbolic_opset12": (_NOT_ONNX, "dropout"),
+    "onnx._internal": (_ONNX, ""),
+    "onnx._internal.exporter": (_ONNX, "ONNXProgram"),
+    "onnx.operators": (_ONNX, "reshape_from_tensor_shape shape_as_tensor"),
+    "onnx.symbolic_opset9": (_ONNX, "masked_fill softmax"),
+    "onnx.symbolic_opset11": (_ONNX, "add select squeeze unsqueeze"),
+    "onnx.symbolic_opset12": (_ONNX, "dropout"),
     "package": (_NO_PACKAGES, "Importer PackageExporter PackageImporter"),
     "testing._internal": (_NO_TESTS, ""),
     "testing._internal.common_device_type": (_NO_TESTS, "dtypes instantiate_device_type_tests ops"),

@@ -161,6 +161,18 @@ def _node(operation: Operation, operator: Operator, nodes: Mapping[Value, Node])
     """The tree of an operation; None where it is no expression of the elements of its tensors."""
     (result,) = operation.results
     assert result is not None
+    found = operands_of(operation, operator, nodes)
+    node = None if found is None else recorded.call(*found)
+    if node is not None and operation.renames:
+        node = convert(node, dtype_of(result))
+    return node if node is not None and node.dtype == dtype_of(result) else None
+
+
+def operands_of(
+    operation: Operation, operator: Operator, nodes: Mapping[Value, Node]
+) -> tuple[Operator, dict[str, recorded.Operand], DType] | None:
+    """Return the operator whose kernel the core calls for an operation, its operands and their common dtype; None where
+    there are others than tensors and numbers."""
     arguments = dict(zip((each.name for each in operator.schema.arguments), operation.args, strict=True))
     operator, arguments = _for_number(operator, arguments)
     operands: dict[str, recorded.Operand] = {}
@@ -176,10 +188,7 @@ def _node(operation: Operation, operator: Operator, nodes: Mapping[Value, Node])
         else:
             return None
     common = _common(operator, arguments)
-    node = None if common is None else recorded.call(operator, operands, common)
-    if node is not None and operation.renames:
-        node = convert(node, dtype_of(result))
-    return node if node is not None and node.dtype == dtype_of(result) else None
+    return None if common is None else (operator, operands, common)
 
 
 def _for_number(operator: Operator, arguments: dict[str, Any]) -> tuple[Operator, dict[str, Any]]:

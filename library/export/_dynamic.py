@@ -190,7 +190,7 @@ class _Merging:
                 node.args, node.kwargs = self._argument(values, node)
         for nodes in original:
             if "val" in nodes[0].meta:
-                nodes[0].type = self._type(nodes)
+                self._describe(nodes)
         return found
 
     # ---- comparing ----
@@ -228,11 +228,22 @@ class _Merging:
             place = next((each.meta["place"] for each in nodes if each is not None and "place" in each.meta), None)
             raise DynamicError(self._changed(kinds), "which operators are called depends on it", place)
 
-    def _type(self, nodes: Sequence[Node]) -> str:
-        """The text of dtype and sizes, with names of dimensions."""
-        shapes = [each.meta["val"].shape for each in nodes]
-        sizes = [self._form(each) for each in zip(*shapes, strict=True)]
-        return f"{nodes[0].type.partition('[')[0]}[{', '.join('?' if each is None else str(each) for each in sizes)}]"
+    def _describe(self, nodes: Sequence[Node]) -> None:
+        """Give a node the sizes of its results, with forms for those that are dynamic."""
+        first, *_ = nodes
+        is_single = isinstance(first.meta["val"], Tensor)
+        parts = [(each.meta["val"],) if is_single else each.meta["val"] for each in nodes]
+        first.meta["sizes"] = [
+            [self._size_of(each) for each in zip(*(tensor.shape for tensor in tensors), strict=True)]
+            for tensors in zip(*parts, strict=True)
+        ]
+        if is_single:
+            sizes = ", ".join(map(str, first.meta["sizes"][0]))
+            first.type = f"{first.type.partition('[')[0]}[{sizes}]"
+
+    def _size_of(self, sizes: Sequence[int]) -> Any:
+        form = self._form(sizes)
+        return "?" if form is None else form if form.factors else form.constant
 
     # ---- numbers ----
 

@@ -16,7 +16,7 @@ from ._program import CallSpec, ExportedProgram
 from ._recorder import Input, Recorded, copied, recorded
 from .graph_signature import InputKind
 
-__all__ = ["export"]
+__all__ = ["export", "positional_names"]
 
 
 def export(
@@ -61,7 +61,7 @@ def export(
         raise ValueError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     named = dict(kwargs or {})
     leaves, structure = flatten((args, named))
-    positional = _positional(mod, args, named)
+    positional = positional_names(mod, args, named)
     names = _names(positional, args, named)
     dims = dims_of(dynamic_shapes, structure, leaves, positional)
     inputs = [*_state(mod)]
@@ -125,8 +125,8 @@ def _own(mod: Module, path: str) -> Any:
     return getattr(mod.get_submodule(owner), name)
 
 
-def _positional(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """The names of the positional arguments, with a number behind those that `*args` takes."""
+def positional_names(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """Return the names of the positional arguments, with a number behind those that `*args` takes."""
     signature = inspect.signature(mod.forward)
     names = []
     for name, value in signature.bind(*args, **kwargs).arguments.items():

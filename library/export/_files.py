@@ -15,6 +15,7 @@ from typing import IO, Any
 from .._base.dtypes import EXPORTS
 from .._base.handles import address_of
 from .._base.interchange import tensor_of_bytes
+from .._base.tensor_class import Tensor
 from .._C import ffi
 from .._dispatch.overloads import namespace
 from ..fx.graph import Graph
@@ -118,7 +119,7 @@ def _node_text(node: Node) -> dict[str, Any]:
     if node.op != "placeholder":
         text["args"] = [to_json(each) for each in node.args]
         text["kwargs"] = {name: to_json(each) for name, each in node.kwargs.items()}
-    if "val" in node.meta:
+    if isinstance(node.meta.get("val"), Tensor):
         value = node.meta["val"]
         text["type"] = node.type
         text["value"] = [str(value.dtype).rpartition(".")[2], list(value.shape), list(value.stride())]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import indent
 from typing import Any, NamedTuple
 
-from .._base.pytree import Structure
+from .._base.pytree import Structure, flatten
 from .._dispatch.op import Op
 from .._operators import empty_strided
 from ..fx.graph import Graph
@@ -14,7 +14,7 @@ from ..fx.graph_module import GraphModule
 from ..fx.node import Node
 from ._dynamic import with_dims
 from ._module import module_of
-from ._recorder import Input, Recorded, copied, recorded
+from ._recorder import Again, Input, Recorded, copied, recorded
 from .graph_signature import ConstantArgument, ExportGraphSignature, InputKind
 
 __all__ = ["CallSpec", "ExportedProgram", "program_of"]
@@ -100,24 +100,27 @@ class ExportedProgram:
         tensors = self._tensors()
         state: list[Input] = []
         given: list[Input] = []
+        example = iter(flatten(self.example_inputs)[0] if self.example_inputs is not None else ())
         for spec, node in zip(self.graph_signature.input_specs, self.graph.nodes, strict=False):
             if isinstance(spec.arg, ConstantArgument):
                 value = spec.arg.value
             else:
-                value = self._example(node) if spec.target is None else tensors[spec.target]
+                value = self._like(node) if spec.target is None else tensors[spec.target]
+            if spec.kind is InputKind.USER_INPUT:
+                value = next(example, value)
             each = Input(node.name, spec.kind, spec.target, spec.persistent, value)
             (given if spec.kind is InputKind.USER_INPUT else state).append(each)
 
         def record(leaves: Sequence[Any]) -> Recorded:
             named = (each._replace(value=leaf) for each, leaf in zip(given, leaves, strict=True))
             inputs = [each._replace(value=copied(each.value)) for each in (*state, *named)]
-            return recorded(lambda: self.graph_module(*[each.value for each in inputs]), inputs, keeps)
+            return recorded(lambda: Again(self.graph_module).run(*[each.value for each in inputs]), inputs, keeps)
 
         dims = [self._dims.get(each.name, {}) for each in given]
         return program_of(with_dims(record, [each.value for each in given], dims), self)
 
-    def _example(self, node: Node) -> Any:
-        """An argument as that of the example, of which only dtype and sizes count."""
+    def _like(self, node: Node) -> Any:
+        """An argument with dtype and sizes of that of the example, which loaded programs do not have."""
         known = node.meta["val"]
         return empty_strided(known.shape, known.stride(), dtype=known.dtype).zero_()
 

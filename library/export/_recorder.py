@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -14,12 +16,14 @@ from .._dispatch.dispatcher import redispatch
 from .._dispatch.op import NEW, Op
 from .._dispatch.ops import ops
 from .._dispatch.overloads import as_called, of_call
+from .._dispatch.schemas import schema
 from .._operators import empty_strided
 from ..amp.autocast_state import is_autocast_enabled
 from ..compiler._graph import PURE
 from ..compiler._python_state import is_own, is_own_frame
-from ..compiler._recording import KEY, Call, Facts, Recording, record
+from ..compiler._recording import KEY, Call, Facts, Place, Recording, active, record
 from ..fx.graph import Graph
+from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from .graph_signature import (
     ConstantArgument,
@@ -31,7 +35,7 @@ from .graph_signature import (
     TensorArgument,
 )
 
-__all__ = ["PLAIN", "Input", "Recorded", "copied", "described", "recorded"]
+__all__ = ["PLAIN", "Again", "Input", "Recorded", "copied", "described", "recorded"]
 
 PLAIN = (bool, int, float, complex, str, type(None))
 """Classes of values that are part of programs, besides tensors."""
@@ -75,10 +79,13 @@ class _Calls(Recording):
         self.raises = True
         self.writing: list[bool] = []
         """For each call, whether it wrote to a tensor that it was given."""
+        self.at: Place | None = None
+        """The line of the program that a graph which is recorded again was made of."""
         self._keeps = keeps
 
     def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-        if op is _CHECK:  # it reads elements, and is looked at again within the operator that calls it
+        # Checks are made again within the operators that call them, and facts are those of the example.
+        if op is _CHECK or (not op.data_dependent and _gives_facts(op)):
             return redispatch(op, args, out, mode, below=KEY)
         before = [(each, each._version) for each in _tensors((tuple(args), out))]
         result = super()._call(op, args, out, mode)
@@ -92,6 +99,9 @@ class _Calls(Recording):
             and super().decomposes(op, out, mode)
             and (is_autocast_enabled("cpu") or not self._keeps(op))
         )
+
+    def place(self, frame: FrameType | None = None) -> Place:
+        return self.at or super().place(frame or sys._getframe(1))
 
     def keep(self, constant: Any) -> Any:
         if id(constant) not in self.constants:
@@ -194,6 +204,7 @@ class _Builder:
         if is_writing or call.op.family not in _PURE:
             self._kept.add(node)
         if isinstance(call.result, (tuple, list)):
+            node.meta["val"] = tuple(_described(self._recording.facts(each)) for each in _tensors(call.result))
             for place, each in enumerate(call.result):
                 if isinstance(each, Tensor):
                     part = self._graph.call_function(operator.getitem, (node, place))
@@ -207,11 +218,11 @@ class _Builder:
     def _mapped(self, value: Any) -> Any:
         if isinstance(value, Tensor):
             return self._nodes[id(value)]
-        if type(value) is dict:
+        if isinstance(value, dict):
             return {key: self._mapped(each) for key, each in value.items()}
-        if type(value) in (tuple, list):
-            return type(value)(map(self._mapped, value))
-        return value
+        if isinstance(value, list):
+            return [*map(self._mapped, value)]
+        return tuple(map(self._mapped, value)) if isinstance(value, tuple) else value
 
     def finish(self, leaves: Sequence[Any], structure: Structure) -> Recorded:
         """The graph with its result, without what nothing uses."""
@@ -239,8 +250,25 @@ _CHECK: Op = ops.assert_values.op
 _DETACH = of_call(ops.detach.op, NEW, None)
 
 
+@cache
+def _gives_facts(op: Op) -> bool:
+    """Return whether an operator gives no tensors, as `is_floating_point` does."""
+    return op.is_composite and "Tensor" not in str(schema(op, NEW)).partition("->")[2]
+
+
 def _tensors(values: Any) -> Iterator[Any]:
     return (each for each in flatten(values)[0] if isinstance(each, Tensor))
+
+
+class Again(Interpreter):
+    """Runs a graph while it is recorded again: its calls are those of the lines of its nodes."""
+
+    def run_node(self, n: Node) -> Any:
+        """Return the value of a node."""
+        recording = active()
+        if isinstance(recording, _Calls):
+            recording.at = n.meta.get("place")
+        return super().run_node(n)
 
 
 def copied(value: Any) -> Any:
@@ -250,10 +278,14 @@ def copied(value: Any) -> Any:
 
 def described(node: Node, facts: Facts | tuple[Any, Any, Any]) -> None:
     """Give a node its dtype and sizes: as a tensor without elements, `meta["val"]`, and as text."""
+    node.meta["val"] = _described(facts)
+    name = str(facts[0]).rpartition(".")[2]
+    node.type = f"{_SHORT.get(name, name)}{list(facts[1])}"
+
+
+def _described(facts: Facts | tuple[Any, Any, Any]) -> Any:
     dtype, shape, stride = facts
-    node.meta["val"] = empty_strided(shape, stride, dtype=dtype, device="meta")
-    name = str(dtype).rpartition(".")[2]
-    node.type = f"{_SHORT.get(name, name)}{list(shape)}"
+    return empty_strided(shape, stride, dtype=dtype, device="meta")
 
 
 _PURE = PURE | {"composite", "indexing", "random"}

@@ -52,10 +52,7 @@ def test_marks_of_functions_do_nothing() -> None:
     assert not jit.is_tracing()
 
 
-def test_nothing_is_exported() -> None:
-    assert not opweave.onnx.is_in_onnx_export()
-    with pytest.raises(NotImplementedError, match=r"opweave.onnx.export\(\) does not exist"):
-        opweave.onnx.export(opweave.nn.Linear(2, 3), opweave.ones(2), "model.onnx")
+def test_libraries_of_torch_are_not_loaded() -> None:
     with pytest.raises(OSError, match=r"Could not load this library: .*lib.so"):
         opweave.ops.load_library("lib.so")
 

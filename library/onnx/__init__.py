@@ -1,4 +1,8 @@
-"""The namespace `opweave.onnx`: models are not exported, and programs that ask whether they are learn so."""
+"""opweave.onnx: modules as ONNX models (docs/export.md).
+
+A module becomes a program (`opweave.export`), and its calls nodes (`_model`) by a table of operators (`_rows`).
+Operators of elements have no rows: the expressions of their entries are printed as nodes (`_expressions`).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._names.module_names import submodule
-from ._names.refusals import refused_class, refused_function
+from .._names.module_names import submodule
+from .._names.refusals import refused_function
+from ._export import OnnxExporterError, ONNXProgram, export, is_in_onnx_export
 
 __all__ = [
     "ONNXProgram",
@@ -22,18 +27,9 @@ __all__ = [
     "unregister_custom_op_symbolic",
 ]
 
-__path__: list[str] = []  # so that it has the submodules that module_names.py knows
 _Called = TypeVar("_Called", bound=Callable[..., Any])
 
-_NOT = "models are not written as ONNX. Save the state_dict() of the module, and export it where torch is installed"
-
-export = refused_function(__name__, "export", _NOT)
-dynamo_export = refused_function(__name__, "dynamo_export", _NOT)
-ONNXProgram = refused_class(__name__, "ONNXProgram", _NOT)
-
-
-class OnnxExporterError(RuntimeError):
-    """The exception of torch's exporter."""
+dynamo_export = refused_function(__name__, "dynamo_export", "it is the old name. Use opweave.onnx.export")
 
 
 class TrainingMode(IntEnum):
@@ -45,7 +41,7 @@ class TrainingMode(IntEnum):
 
 
 class OperatorExportTypes(IntEnum):
-    """The kinds of operators that an exported model may have."""
+    """The kinds of operators that an exported model may have, of which there is the first."""
 
     ONNX = 0
     ONNX_ATEN = 1
@@ -76,7 +72,7 @@ class TensorProtoDataType(IntEnum):
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
-    """Do nothing: libraries say here, when they are imported, how they export operators, and nothing exports."""
+    """Do nothing: libraries say here how their operators are exported, and here these are decomposed."""
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
@@ -84,7 +80,7 @@ def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> Non
 
 
 def parse_args(*arg_descriptors: str) -> Callable[[_Called], _Called]:
-    """Return a decorator that returns the function, which only an export would call."""
+    """Return a decorator that returns the function, which nothing calls."""
     return lambda function: function
 
 
@@ -92,8 +88,3 @@ if not TYPE_CHECKING:  # type checkers would take every name for one of these
 
     def __getattr__(name: str) -> Any:
         return submodule(__name__, name)
-
-
-def is_in_onnx_export() -> bool:
-    """Return whether a model is being exported: False."""
-    return False
