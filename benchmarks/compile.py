@@ -85,11 +85,9 @@ def optional(name: str) -> Any:
         return None
 
 
-def ways(
-    chain: Callable[..., Any], arrays: list[Any], torch: Any, dtype: str = "float32"
-) -> dict[str, Callable[[], Any]]:
+def ways(chain: Callable[..., Any], arrays: list[Any], torch: Any) -> dict[str, Callable[[], Any]]:
     """Calls of a chain, by who computes it."""
-    tensors = [opweave.from_numpy(each).to(getattr(opweave, dtype)) for each in arrays]
+    tensors = [opweave.from_numpy(each) for each in arrays]
     compiled = opweave.compile(lambda *given: chain(opweave, *given), fullgraph=True)
     calls: dict[str, Callable[[], Any]] = {
         "opweave": lambda: chain(opweave, *tensors),
@@ -97,7 +95,7 @@ def ways(
     }
     if torch is not None:
         torch.compiler.reset()  # it knows functions by their code, which the lambdas share
-        others = [torch.from_numpy(each).to(getattr(torch, dtype)) for each in arrays]
+        others = [torch.from_numpy(each) for each in arrays]
         theirs = torch.compile(lambda *given: chain(torch, *given))
         calls |= {"torch": lambda: chain(torch, *others), "torch.compile": lambda: theirs(*others)}
     return calls
@@ -129,7 +127,6 @@ def main(count: int) -> None:
     for name, (chain, number) in CHAINS.items():
         arrays = [array(count) for _ in range(number)]
         show(f"{name:16} {count:9}", ways(chain, arrays, torch))
-    show(f"gelu of bfloat16 {count:9}", ways(gelu, [array(count)], torch, "bfloat16"))
     for name, (function, shape, full, places) in ROWS.items():
         arrays = [*(array(*shape) for _ in range(full)), *(array(shape[-1]) for _ in range(places))]
         show(f"{name:16} {shape[0]:4}x{shape[1]:4}", ways(function, arrays, torch))

@@ -18,8 +18,8 @@ from .._handle import run_tiles, tiles
 from ._graph import Operation, Value
 from ._kernels import Kernel
 
-_TILE_BYTES = 512 << 10
-"""The size of the values of a tile: as much as stays in a level-2 cache beside what else is there."""
+_TILE_BYTES = 1 << 20
+"""The size of the values of a tile: larger ones leave the level-2 cache, smaller ones take the time of the calls."""
 _SHORTEST = 16
 """Lines of fewer elements are reduced in an order that depends on their number (reduce.c)."""
 _GIVEN, _INNER, _RESULT = range(3)
