@@ -19,6 +19,7 @@ __all__ = [
     "max_arguments",
     "mean_arguments",
     "mean_of_equal_parts",
+    "mean_of_one_window",
     "norms_of_windows",
     "parts_arguments",
     "quotients",
@@ -143,6 +144,17 @@ def mean_arguments(
         input = wide(input)
     kernel, padding = _reaching(input, kernel, stride, padding, [1] * dims, size)
     return (*_as_image(input, kernel, stride, padding, size, fills=(1, 1, 0, 1)), number), divisors
+
+
+def mean_of_one_window(prepared: tuple[Any, ...], divisors: Any) -> Any:
+    """The mean over trailing dimensions, if one window is the whole image and has no other divisor; else None."""
+    image, kernel, _, padding, size, divisor = prepared
+    whole = list(image.shape[-len(size) :])
+    if divisors is not None or whole != [*kernel] or divisor != prod(whole) or any(padding) or prod(size) != 1:
+        return None
+    if not image.is_floating_point() or image.has_names():
+        return None
+    return image.mean(list(range(-len(size), 0)), keepdim=True)
 
 
 def quotients(sums: Any, divisors: Any, input: Any) -> Any:

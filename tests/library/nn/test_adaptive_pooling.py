@@ -1,8 +1,11 @@
-"""Adaptive pooling where all parts have one size, which is a reduction, and where they have not."""
+"""Average pooling that is a reduction: of parts of one size, or of one window. And where parts have several sizes."""
 
 from __future__ import annotations
 
+from math import prod
+
 import opweave as ow
+import pytest
 from opweave.nn import functional
 
 
@@ -31,3 +34,22 @@ def test_gradients() -> None:
         assert ow.autograd.gradcheck(lambda x, size=size: functional.adaptive_avg_pool2d(x, size), (image,))
     (gradient,) = ow.autograd.grad(functional.adaptive_avg_pool2d(image, 2).sum(), image)
     assert (gradient == 1 / 6).all()
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_one_window_is_the_mean(dims: int) -> None:
+    pool, adaptive = (getattr(functional, f"{prefix}avg_pool{dims}d") for prefix in ("", "adaptive_"))
+    sizes = [4, 5, 3][:dims]
+    image = (ow.arange(6.0 * prod(sizes)).view(2, 3, *sizes) % 7).double()
+    inner = list(range(-dims, 0))
+    for x in (image, image.float(), image.bfloat16(), image[:0], image.transpose(0, 1), image[0]):
+        mean = x.mean(inner, keepdim=True)
+        for found in (pool(x, sizes), adaptive(x, 1), pool(x, sizes, 7), pool(x, sizes, ceil_mode=True)):
+            assert found.dtype is x.dtype
+            assert found.equal(mean)
+    wider = pool(image, [size + 2 for size in sizes], padding=1)
+    assert ow.allclose(wider * prod(size + 2 for size in sizes), image.sum(inner, keepdim=True))
+    if dims > 1:
+        assert ow.allclose(pool(image, sizes, divisor_override=3) * 3, image.sum(inner, keepdim=True))
+    assert ow.autograd.gradcheck(lambda x: pool(x, sizes), (image[:1].requires_grad_(),))
+    assert pool(image.long(), sizes).dtype is ow.int64
