@@ -175,7 +175,7 @@ def build(
     jobs = [Job(source, level) for source in (*kernels, registry) for level in outputs]
     steps = len(jobs) + len(outputs)
     failures: list[_Failure] = []
-    with ThreadPoolExecutor(_cores()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         started = {pool.submit(_object, toolchain, job, headers, cache, precompiled, common, anew): job for job in jobs}
         try:
             for done, future in enumerate(as_completed(started), 1):
@@ -229,7 +229,7 @@ def _link(toolchain: Toolchain, objects: Sequence[str], output: Path) -> None:
         raise CompilerError(_raw("linking failed", command, refusal))
 
 
-def _cores() -> int:
+def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

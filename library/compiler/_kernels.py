@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base.errors import raise_pending
 from .._base.warn import warn
@@ -59,22 +59,33 @@ class Kernel:
         return [each.op.name for each in self.operations]
 
 
-def kernels(group: Group) -> list[Kernel] | None:
-    """Return the kernels that compute what a group keeps, mostly one; None: there can be none."""
-    made = []
-    for begin in range(0, len(group.kept), MAX_OUTPUTS):
-        results = tuple(group.kept[begin : begin + MAX_OUTPUTS])
-        kernel = _kernel(group, results)
-        if kernel is None:
-            return None
-        made.append(kernel)
-    return made
+class _Draft(NamedTuple):
+    """A kernel that is not compiled yet."""
+
+    group: Group
+    inputs: tuple[Value, ...]
+    results: tuple[Value, ...]
+    text: str
 
 
-def _kernel(group: Group, results: tuple[Value, ...]) -> Kernel | None:
+def kernels(groups: Sequence[Group]) -> list[list[Kernel] | None]:
+    """Return the kernels that compute what each group keeps, mostly one; None: there can be none."""
+    drafts = [_drafts(each) for each in groups]
+    functions = _functions({each.text: each for of_group in drafts for each in of_group or ()}.values())
+    return [None if of_group is None else _made(of_group, functions) for of_group in drafts]
+
+
+def _drafts(group: Group) -> list[_Draft] | None:
+    kept = group.kept
+    parts = [tuple(kept[begin : begin + MAX_OUTPUTS]) for begin in range(0, len(kept), MAX_OUTPUTS)]
+    drafts = [_draft(group, each) for each in parts]
+    return None if None in drafts else [each for each in drafts if each is not None]
+
+
+def _draft(group: Group, results: tuple[Value, ...]) -> _Draft | None:
     roots = [group.nodes[each] for each in results]
     used = frozenset[str]().union(*(names(each) for each in roots))
-    inputs = [value for name, value in group.leaves.items() if name in used]
+    inputs = tuple(value for name, value in group.leaves.items() if name in used)
     if not inputs:
         return None
     # Names by position, so that equal groups have one text wherever they are in programs.
@@ -82,10 +93,17 @@ def _kernel(group: Group, results: tuple[Value, ...]) -> Kernel | None:
     text = _text(
         {named[name_of(value)]: dtype_of(value) for value in inputs}, [_renamed(each, named) for each in roots]
     )
-    function = _function(text, len(inputs), len(results))
-    if function is None or not _gives(function, inputs, results):
-        return None
-    return Kernel(function, tuple(inputs), results, tuple(group.operations), text)
+    return _Draft(group, inputs, results, text)
+
+
+def _made(drafts: Sequence[_Draft], functions: Mapping[str, Any]) -> list[Kernel] | None:
+    made = []
+    for group, inputs, results, text in drafts:
+        function = functions[text]
+        if function is None or not _gives(function, inputs, results):
+            return None
+        made.append(Kernel(function, inputs, results, tuple(group.operations), text))
+    return made
 
 
 def _gives(function: Any, inputs: Sequence[Value], results: Sequence[Value]) -> bool:
@@ -107,22 +125,36 @@ def _text(inputs: dict[str, DType], roots: Sequence[Node]) -> str:
 # ---- compiling ----------------------------------------------------------------------------------------------
 
 
-@cache
-def _function(text: str, inputs: int, results: int) -> Any:
-    """The function of a C text; None where it cannot be compiled."""
-    try:
-        library = _shared_object(text)
-    except (toolchain.CompilerError, OSError) as error:
-        _warn_once(str(error))
+_known: dict[str, Any] = {}
+"""The functions of C texts; None where one cannot be compiled."""
+
+
+def _functions(drafts: Iterable[_Draft]) -> Mapping[str, Any]:
+    """The functions of the C texts of some drafts, which are compiled at the same time."""
+    missing = [each for each in drafts if each.text not in _known]
+    texts = [each.text for each in missing]
+    if len(missing) > 1:
+        with ThreadPoolExecutor(toolchain.cores()) as pool:
+            libraries = list(pool.map(_shared_object, texts))
+    else:
+        libraries = [_shared_object(each) for each in texts]
+    for draft, library in zip(missing, libraries, strict=True):
+        _known[draft.text] = _function(draft, library)
+    return _known
+
+
+def _function(draft: _Draft, library: bytes | Exception) -> Any:
+    if isinstance(library, Exception):
+        _warn_once(str(library))
         return None
-    name = f"recorded_{sha256(text.encode()).hexdigest()[:12]}"
+    name = f"recorded_{sha256(draft.text.encode()).hexdigest()[:12]}"
     with tempfile.TemporaryDirectory(prefix="opweave-", ignore_cleanup_errors=True) as folder:
         path = Path(folder, f"{name}.so")
         path.write_bytes(library)
         index = lib.load_library(os.fsencode(path))
     if index < 0:
         raise_pending()
-    operators = Operators({}, name)
+    operators, inputs = Operators({}, name), len(draft.inputs)
     params = tuple((f"a{place}", "Tensor") for place in range(inputs))
     operators.define(index, name, "elementwise", "t" * inputs, params, inputs, function=True)
     return operators.functions[name]
@@ -138,14 +170,17 @@ def _warn_once(reason: str) -> None:
     _warned = True
 
 
-def _shared_object(text: str) -> bytes:
-    """The library of a C text, from the user's cache or from the compiler. Raises CompilerError."""
-    compiler, level = toolchain.find(), isa_levels.own()
-    kept = object_cache.ObjectCache(object_cache.users_folder(CACHE))
-    key = object_cache.key([*toolchain.identity(compiler), *toolchain.arguments(compiler, level), text])
-    found = kept.find(key)
-    if found is None:
-        found = toolchain.library(compiler, text, level)
-        kept.keep(key, found)
-        kept.remove_unused()
-    return found
+def _shared_object(text: str) -> bytes | Exception:
+    """The library of a C text, from the user's cache or from the compiler, or the error of that."""
+    try:
+        compiler, level = toolchain.find(), isa_levels.own()
+        kept = object_cache.ObjectCache(object_cache.users_folder(CACHE))
+        key = object_cache.key([*toolchain.identity(compiler), *toolchain.arguments(compiler, level), text])
+        found = kept.find(key)
+        if found is None:
+            found = toolchain.library(compiler, text, level)
+            kept.keep(key, found)
+            kept.remove_unused()
+        return found
+    except (toolchain.CompilerError, OSError) as error:
+        return error

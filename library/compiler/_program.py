@@ -155,15 +155,17 @@ class Program:
 
 def _steps(graph: Graph) -> list[Kernel | Operation]:
     """The steps of a graph, without those of what follows."""
+    divided = Grouping(graph).steps
+    merged = [each for each in divided if isinstance(each, Group) and len(each.operations) > 1]
+    made = dict(zip(merged, kernels(merged), strict=True))
     steps: list[Kernel | Operation] = []
-    for step in Grouping(graph).steps:
-        steps += _of_group(step) if isinstance(step, Group) else [step]
+    for step in divided:
+        steps += _of_group(step, made.get(step)) if isinstance(step, Group) else [step]
     return tiled(steps, graph.results)
 
 
-def _of_group(group: Group) -> Iterable[Kernel | Operation]:
+def _of_group(group: Group, found: list[Kernel] | None) -> Iterable[Kernel | Operation]:
     """The kernels of a group; its operations one by one where there can be none, or would be no gain."""
-    found = kernels(group) if len(group.operations) > 1 else None
     if found is not None and group.is_tracked:
         found = _with_gradients(found, group.operations)
     if found is not None:

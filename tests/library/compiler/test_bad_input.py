@@ -329,7 +329,7 @@ def test_damaged_cache(damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tm
 
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
     for _ in range(3):
-        _kernels._function.cache_clear()
+        _kernels._known.clear()
         check(lambda x: (x * 1.5 + 1).exp() - 1, X)
         (kept,) = (tmp_path / "opweave" / "compiled").iterdir()
         if damage is not None:
@@ -399,3 +399,22 @@ def test_state_that_cannot_be_compared_breaks_no_graph() -> None:
 
     assert [scaled(opweave.ones(2)).tolist() for _ in range(3)] == [[0.5, 0.5]] * 3
     assert "cannot be compared" in str(opweave.compiler.explain(scaled))
+
+
+def test_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from opweave._toolchain import toolchain
+
+    started: list[int] = []
+    both = threading.Barrier(2, timeout=60)
+    library = toolchain.library
+
+    def compiled(*args: Any) -> bytes:
+        started.append(threading.get_ident())
+        both.wait()
+        return library(*args)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
+    monkeypatch.setattr(toolchain, "library", compiled)
+    monkeypatch.setattr(toolchain, "cores", lambda: 2)
+    check(lambda x: ((x * 1.625 + 1).exp().cumsum(0) * 1.625).sin(), X)
+    assert len({*started}) == 2
