@@ -22,8 +22,8 @@ from ._sizes import COMPARISONS, Read, noted, plain
 
 __all__ = ["DynamicError", "with_dims"]
 
-_STEPS = (1, 3)
-"""Differences of sizes in further runs from those of the example."""
+_STEPS = (1, 3, 2, -1, -2, -3)
+"""Differences of sizes in further runs from those of the example: the first two that are within bounds."""
 
 
 class DynamicError(Unsupported):
@@ -105,10 +105,12 @@ def with_dims(
                 raise ValueError(f"the dimension {str(dim)!r} has the sizes {example[dim]} and {leaf.shape[place]}")
     if not example:
         return record(leaves)
-    varied = [{**example, dim: example[dim] + step} for dim in example for step in _steps(dim, example[dim])]
-    if len(example) > 1:
-        varied += [{dim: _within(dim, size + step * place) for place, (dim, size) in enumerate(example.items(), 1)}
-                   for step in _STEPS]  # fmt: skip
+    steps = {dim: _steps(dim, size) for dim, size in example.items()}
+    varied = [{**example, dim: example[dim] + step} for dim in example for step in steps[dim]]
+    for turn in (0, 1) if len(example) > 1 else ():
+        turned = {dim: of[(turn + place) % len(of)] if of else 0 for place, (dim, of) in enumerate(steps.items())}
+        varied.append({dim: size + turned[dim] for dim, size in example.items()})
+    varied = [sizes for sizes in varied if sizes != example]
     runs = [_run(record, leaves, dims, example, None)]
     for sizes in varied:
         changed = next(dim for dim in example if sizes[dim] != example[dim])
@@ -117,12 +119,7 @@ def with_dims(
 
 
 def _steps(dim: Dim, size: int) -> list[int]:
-    steps = [step if size + step <= dim.max else -step for step in _STEPS]
-    return [step for step in steps if dim.min <= size + step <= dim.max]
-
-
-def _within(dim: Dim, size: int) -> int:
-    return int(min(size, dim.max))
+    return [step for step in _STEPS if dim.min <= size + step <= dim.max][:2]
 
 
 def _run(

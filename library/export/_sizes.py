@@ -20,7 +20,10 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     f"__{each.__name__}__": each
     for each in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 }
-_ARITHMETIC = ("__add__", "__sub__", "__mul__", "__floordiv__", "__mod__", "__pow__", "__truediv__")
+_FOLLOWED = ("add", "sub", "mul")
+"""The operations whose results follow from sizes as programs compute them."""
+_LEFT = ("floordiv", "mod", "pow", "truediv", "divmod", "and", "or", "xor", "lshift", "rshift")
+"""Those whose results do so for some sizes only."""
 _lock = threading.RLock()
 """The class of tensors is changed while sizes are noted: by one thread at a time."""
 
@@ -52,17 +55,21 @@ def _note(what: str, *operands: Any) -> None:
 
 
 def _computing(name: str) -> Callable[..., Any]:
-    def compute(self: Any, other: Any, *rest: Any) -> Any:
+    def compute(self: Any, other: Any) -> Any:
         if not isinstance(other, int):
             _note("number", self)
-            return getattr(plain(self), name)(other, *rest)
-        result = getattr(plain(self), name)(plain(other), *rest)
-        if type(result) is int:
-            return ReadSize(result)
-        _note("number", self, other)
-        return result
+            return getattr(plain(self), name)(other)
+        return ReadSize(getattr(plain(self), name)(plain(other)))
 
     return compute
+
+
+def _leaving_both(name: str) -> Callable[..., Any]:
+    def leave(self: Any, other: Any, *rest: Any) -> Any:
+        _note("number", self, *((other,) if isinstance(other, int) else ()))
+        return getattr(plain(self), name)(plain(other), *rest)
+
+    return leave
 
 
 def _comparing(name: str) -> Callable[..., Any]:
@@ -87,10 +94,10 @@ def _truth(self: Any) -> bool:
 
 
 _MEMBERS: dict[str, Any] = {
-    **{name: _computing(name) for name in _ARITHMETIC},
-    **{f"__r{name[2:]}": _computing(f"__r{name[2:]}") for name in _ARITHMETIC},
+    **{f"__{side}{name}__": _computing(f"__{side}{name}__") for name in _FOLLOWED for side in ("", "r")},
+    **{f"__{side}{name}__": _leaving_both(f"__{side}{name}__") for name in _LEFT for side in ("", "r")},
     **{name: _comparing(name) for name in COMPARISONS},
-    **{name: _leaving(name) for name in ("__int__", "__float__", "__round__", "__str__", "__format__")},
+    **{name: _leaving(name) for name in ("__int__", "__float__", "__round__", "__abs__", "__invert__")},
     "__neg__": lambda self: ReadSize(-plain(self)),
     "__bool__": _truth,
     "__hash__": int.__hash__,

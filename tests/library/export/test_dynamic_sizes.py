@@ -72,7 +72,11 @@ def many(x: Any) -> Any:
         (lambda x: x * float(x.size(0)), "its size is read"),
         (lambda x: x + opweave.tensor([1.0] * len(x))[:, None], "its size is read"),
         (lambda x: opweave.ones(x.numel() * x.shape[0]), "has an argument that depends on it"),
-        (lambda x: opweave.ones(x.shape[0] // 2), "has an argument that depends on it"),
+        (lambda x: opweave.ones(x.shape[0] // 2), "its size is read"),
+        (lambda x: opweave.ones(-x.shape[0] % 8), "its size is read"),
+        (lambda x: opweave.ones(x.shape[0] & 7), "its size is read"),
+        (lambda x: opweave.ones(1 << x.shape[0]), "its size is read"),
+        (lambda x: opweave.ones(x.shape[0] * x.shape[0]), "has an argument that depends on it"),
         (lambda x: x + opweave.ones(2, 3), "it raises RuntimeError"),
         (many, "which operators are called depends on it"),
     ],
@@ -83,6 +87,16 @@ def test_what_is_decided_by_sizes_is_refused(function: Callable[..., Any], reaso
         opweave.export.export(Function(function), (opweave.ones(2, 3),), dynamic_shapes=({0: B},))
     if "raises" not in reason:
         assert "test_dynamic_sizes.py, line " in str(caught.value)
+
+
+def test_sizes_within_narrow_bounds() -> None:
+    few = Dim("few", min=2, max=4)
+    module = Function(lambda x: x.view(-1, x.shape[0]))
+    program = opweave.export.export(module, (opweave.ones(2, 3),), dynamic_shapes=({0: few},))
+    assert program.module()(opweave.ones(4, 3)).shape == (3, 4)
+    with pytest.raises(RuntimeError, match="depends on it"):
+        opweave.export.export(Function(lambda x: opweave.ones(len([*range(1, x.shape[0], 2)]))), (opweave.ones(2, 3),),
+                              dynamic_shapes=({0: few},))  # fmt: skip
 
 
 def test_sizes_that_may_be_dynamic() -> None:
