@@ -65,6 +65,8 @@ class Operation:
     """True if it overwrites a tensor whose memory nothing else has, so that the result counts as another value."""
     is_copied: bool = False
     """True if it does so to a copy, as others still read what was there before."""
+    casts: Any = None
+    """The format of autocast for what it calls itself; None: there is none."""
 
     @property
     def operands(self) -> list[Value]:
@@ -257,7 +259,7 @@ class _Reader:
         for each, where in zip((each for each in results if each is not None), memory, strict=True):
             self._made.setdefault(where, set()).add(id(each))
         made = tuple(None if each is None else self._new_value(each) for each in results)
-        facts = (call.excluded, call.is_tracked, call.place, renames)
+        facts = (call.excluded, call.is_tracked, call.place, renames, False, call.casts)
         return Operation(call.op, args, out, call.mode, made, is_single, *facts)
 
 

@@ -11,9 +11,11 @@ from functools import partial
 from typing import Any
 
 from .._base.pytree import Structure
+from .._dispatch.autocast import AUTOCAST
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
+from ..amp.autocast_mode import autocast
 from ._gradients import with_gradients
 from ._graph import Graph, Operation, Value
 from ._groups import Group, Grouping
@@ -138,7 +140,9 @@ class Program:
             ]
         if operation.excluded != self._excluded:
             changed = operation.excluded ^ self._excluded
-            function = partial(with_keys, self._excluded & changed, operation.excluded & changed, function)
+            function = partial(_under, self._excluded & changed, operation.excluded & changed, function)
+        if operation.casts is not None:
+            function = partial(_casting, operation.casts, function)
         return f"{self._named(function)}({', '.join(arguments)})"
 
     def _result(self, structure: Structure, leaves: Any) -> str:
@@ -151,6 +155,17 @@ class Program:
             return f"[{', '.join(values)}]"
         shallow = Structure(structure.type, structure.context, tuple(Structure(None) for _ in values))
         return f"{self._named(shallow.unflatten)}([{', '.join(values)}])"
+
+
+def _under(cleared: int, excluded: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a function while other dispatch keys are not looked at."""
+    return with_keys(cleared, excluded, partial(function, **kwargs), *args)
+
+
+def _casting(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a function whose products are cast."""
+    with autocast("cpu", dtype=wanted):
+        return _under(AUTOCAST, 0, function, *args, **kwargs)
 
 
 def _steps(graph: Graph) -> list[Kernel | Operation]:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from .._base.handles import shape_of, strides_of, tensors_in
 from .._base.tensor_class import Tensor
 from .._C import lib
+from .._dispatch.autocast import casting
 from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
 from .._dispatch.modes import include_key
 from .._dispatch.op import COMPOSITE, NEW, Op
 from .._handle import excluded, needs_grad, with_keys
-from .._handle import keys as looked_at
 
 KEY = "compile"
 
@@ -66,6 +66,8 @@ class Call(NamedTuple):
     is_tracked: bool
     """True if a gradient was recorded."""
     place: Place
+    casts: Any = None
+    """The format of autocast for what it calls itself; None: there is none."""
 
 
 class Recording:
@@ -175,9 +177,9 @@ class Recording:
                 self.keep(each)
             self.note(each)
         result = redispatch(op, args, out, mode, below=KEY)
-        # Composites that are one call look at these keys themselves, where they were looked at.
-        keys = excluded() | (self._hidden & ~looked_at() if op.family == COMPOSITE else self._hidden)
-        self.calls.append(Call(op, tuple(args), out, mode, result, keys, is_tracked, self.place()))
+        casts = casting() if op.family == COMPOSITE else None
+        keys = excluded() | self._hidden
+        self.calls.append(Call(op, tuple(args), out, mode, result, keys, is_tracked, self.place(), casts))
         for each in result if isinstance(result, (tuple, list)) else (result,):
             if isinstance(each, Tensor):
                 self.note(each)

@@ -235,3 +235,15 @@ def test_autocast_around_the_call(needs_grad: bool) -> None:
     assert len(compiled.compiled.entries) == 3, compiled.compiled.refusals
     with opweave.autocast("cpu"):
         assert check(lambda x: x @ x.t() * 2 + 1, X).entries
+
+
+def test_composites_cast_within() -> None:
+    def function(x: Any) -> Any:
+        with opweave.autocast("cpu", dtype=opweave.float16):
+            return opweave.linalg.pinv(x), opweave.var(x, dim=1) * 2 + 1
+
+    check(function, X)
+    check(opweave.linalg.pinv, X)
+    with opweave.autocast("cpu"):
+        check(function, X)
+        check(opweave.linalg.pinv, X)
