@@ -70,6 +70,8 @@ class _Lowering:
         return self._finished(outputs, output_names, opset)
 
     def _finished(self, outputs: Sequence[Value], names: Sequence[str], opset: int) -> Any:
+        if not outputs:
+            raise RuntimeError("the module gives no tensor, and a model has results")
         helper, builder = self._builder.onnx.helper, self._builder
         results = []
         given = iter(names)

@@ -175,6 +175,8 @@ def test_errors_name_operator_and_line(function: Any, error: str) -> None:
 
 
 def test_arguments_of_export() -> None:
+    with pytest.raises(opweave.onnx.OnnxExporterError, match="the module gives no tensor"):
+        opweave.onnx.export(Function(lambda x: 3), (opweave.ones(2),))
     with pytest.raises(ValueError, match="opset 20 or later, and not with 17"):
         opweave.onnx.export(nn.ReLU(), (opweave.ones(2),), opset_version=17)
     with pytest.warns(UserWarning, match="exported in training mode"):
