@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-METHODS: Mapping[str, str] = {
+METHODS: dict[str, str] = {
     "astype": "x.to(opweave.float32)",
     "compress": "x[condition]",
     "conjugate": "x.conj()",
