@@ -23,7 +23,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 _FOLLOWED = ("add", "sub", "mul")
 """The operations whose results follow from sizes as programs compute them."""
 _LEFT = ("floordiv", "mod", "pow", "truediv", "divmod", "and", "or", "xor", "lshift", "rshift")
-"""Those whose results do so for some sizes only."""
+"""The operations whose results do so for some sizes only."""
 _lock = threading.RLock()
 """The class of tensors is changed while sizes are noted: by one thread at a time."""
 
