@@ -21,7 +21,7 @@ from .._operators import empty_strided
 from ..amp.autocast_state import is_autocast_enabled
 from ..compiler._graph import PURE
 from ..compiler._python_state import is_own, is_own_frame
-from ..compiler._recording import KEY, Call, Facts, Place, Recording, active, record
+from ..compiler._recording import KEY, Call, Facts, Place, Recording, Unsupported, active, record
 from ..fx.graph import Graph
 from ..fx.interpreter import Interpreter
 from ..fx.node import Node
@@ -195,6 +195,8 @@ class _Builder:
     def _call(self, call: Call, is_writing: bool) -> None:
         if call.mode == NEW and call.out is None and id(call.result) in self._nodes and not call.op.is_inplace:
             return  # it gives an argument as it is
+        if call.casts is not None and _is_cast(call):
+            raise Unsupported(f"autocast casts within {call.op.name}(), which is no part of programs", call.place)
         args, kwargs = as_called(call.op, call.args, call.out, call.mode)
         target = of_call(call.op, call.mode, call.out)
         node = self._graph.create_node(
@@ -254,6 +256,12 @@ _DETACH = of_call(ops.detach.op, NEW, None)
 def _gives_facts(op: Op) -> bool:
     """Return whether an operator gives no tensors, as `is_floating_point` does."""
     return op.is_composite and "Tensor" not in str(schema(op, NEW)).partition("->")[2]
+
+
+def _is_cast(call: Call) -> bool:
+    """Return whether a result has the dtype to which autocast casts within a call, and no argument has it."""
+    given = {each.dtype for each in _tensors((tuple(call.args), call.out))}
+    return any(each.dtype not in given and each.dtype.is_floating_point for each in _tensors(call.result))
 
 
 def _tensors(values: Any) -> Iterator[Any]:

@@ -111,6 +111,7 @@ def test_programs_do_what_modules_do(name: str) -> None:
 
 
 def test_parts_of_a_program() -> None:
+    opweave.manual_seed(0)
     module = Normalized()
     x, plus = opweave.randn(2, 3), {"a": [opweave.ones(4)]}
     mean = module.norm.running_mean.clone()
@@ -182,6 +183,11 @@ def test_autocast_is_part_of_a_program() -> None:
         program = opweave.export.export(module, (x,))
     assert program.module()(x).dtype is opweave.bfloat16
     assert program.module()(x).equal(expected)
+    with opweave.autocast("cpu"), pytest.raises(RuntimeError, match=r"autocast casts within linalg_pinv\(\)"):
+        opweave.export.export(Function(opweave.linalg.pinv), (opweave.randn(3, 3),))
+    with opweave.autocast("cpu"):
+        program = opweave.export.export(Function(lambda x: x.chunk(2)[0] @ x.t()), (opweave.randn(4, 4),))
+    assert program.module()(opweave.randn(4, 4)).dtype is opweave.bfloat16
 
 
 def test_it_is_known_what_is_exported() -> None:
