@@ -83,7 +83,7 @@ def _methods(path: str, kind: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
         elif isinstance(value, (types.GetSetDescriptorType, types.MemberDescriptorType)):
             yield f"{path}.{name} (get)", value.__get__
             yield f"{path}.{name} (set)", value.__set__
-        elif callable(getattr(kind, name)):
+        elif callable(getattr(kind, name, None)):
             yield f"{path}.{name}", getattr(kind, name)
 
 
