@@ -113,18 +113,20 @@ class RowsKernel:
         return next((index for index, each in enumerate(self.passes) if each.keeps), -1)
 
     @property
+    def _runs(self) -> tuple[Pass, ...]:
+        return self.passes if self.mapped is None else (*self.passes, self.mapped)
+
+    @property
     def inputs_read(self) -> tuple[str, ...]:
         """The inputs that each pass reads, and what is computed in the end, as bits."""
-        runs = (*self.passes, *([self.mapped] if self.mapped else []))
         return tuple(
             hex(sum(1 << each.index for each in self.elements if each.index is not None and each.name in run.direct))
-            for run in runs
+            for run in self._runs
         )
 
     @property
     def has_blocks(self) -> bool:
-        runs = (*self.passes, *([self.mapped] if self.mapped else []))
-        return any(each.stages for each in runs)
+        return any(each.stages for each in self._runs)
 
     @property
     def finish_reads(self) -> frozenset[str]:

@@ -35,21 +35,19 @@ def _within_a_dimension(call: Call, letters: dict[int, Letters], result: Letters
     inferred = call.inferred() if common else ()
     if isinstance(inferred, tuple):
         return for_each(call)
-    values = list(call.args)
+    values, of_result = list(call.args), result.index(common[0]) - len(result)
     for place, name in enumerate(call.op.names):
         if name.endswith("_shape"):  # of the tensor that gradients are by
             if list(values[place]) != list(inferred.shape):
                 return for_each(call)
-            dim = result.index(common[0]) - len(result)
             values[place] = list(values[place])
-            values[place][dim] *= call.level.size
+            values[place][of_result] *= call.level.size
     for place, own in letters.items():
         dim = values[place].ndim + own.index(common[0]) - len(own)
         values[place] = call.whole(values[place]).movedim(0, dim).flatten(dim, dim + 1)
     computed = call.run_new(values)
-    dim = result.index(common[0]) - len(result)
-    size = computed.size(dim) // max(call.level.size, 1)
-    return computed.unflatten(dim, (call.level.size, size)).movedim(dim - 1, 0)
+    size = computed.size(of_result) // max(call.level.size, 1)
+    return computed.unflatten(of_result, (call.level.size, size)).movedim(of_result - 1, 0)
 
 
 def whole(call: Call) -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.tensor_class import Tensor
+from .._ops.derivatives.basic import dimensions
 from .._ops.rows import rows_by_operators
+from .._ops.values import wide
 from .call import Call
 from .dims import with_moved
 from .loop import for_each
@@ -57,9 +59,8 @@ def _rows(call: Call) -> Any:
 
 def _rows_by_operators(call: Call) -> Any:
     """Rows whose samples have places of their own: weights, or sums over the rows of each sample."""
-    ndim, dims = max(call.ndim, 1), call.argument("dim")
-    along = list(range(ndim)) if _means_all(dims) else dims if isinstance(dims, (list, tuple)) else [dims]
-    tensors = [_in_single(call.aligned(value, ndim)) for value in call.args if isinstance(value, Tensor)]
+    ndim = max(call.ndim, 1)
+    tensors = [wide(call.aligned(value, ndim)) for value in call.args if isinstance(value, Tensor)]
     numbers = [
         value
         for name, value in zip(call.op.names, call.args, strict=True)
@@ -67,17 +68,12 @@ def _rows_by_operators(call: Call) -> Any:
     ]
     inferred = call.inferred()
     expected = inferred if isinstance(inferred, tuple) else (inferred,)
-    found = rows_by_operators(call.op, ndim, tensors, numbers, [each % ndim for each in along])
+    found = rows_by_operators(call.op, ndim, tensors, numbers, dimensions(call.argument("dim"), ndim))
     results = tuple(
         result.reshape((call.level.size, *like.shape)).to(like.dtype)
         for result, like in zip(found, expected, strict=True)
     )
     return results if isinstance(inferred, tuple) else results[0]
-
-
-def _in_single(tensor: Any) -> Any:
-    """Halves in float32, as kernels compute."""
-    return tensor.float() if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4 else tensor
 
 
 def _means_all(dims: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -70,7 +69,7 @@ def _advice() -> Iterator[str]:
             "compiled code is not kept between processes: set XDG_CACHE_HOME to a folder of yours that nobody else can "
             "write to"
         )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = toolchain.cores()
     if get_num_threads() > cores:
         yield (
             f"{get_num_threads()} threads share {cores} processors, which is slower than one thread for each: set "

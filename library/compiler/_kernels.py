@@ -54,6 +54,11 @@ class Kernel:
     backward: Program | None = None
 
     @property
+    def operands(self) -> tuple[Value, ...]:
+        """The inputs, by the name that they have in an operation."""
+        return self.inputs
+
+    @property
     def operators(self) -> list[str]:
         """The names of the operators whose calls it computes, in order."""
         return [each.op.name for each in self.operations]

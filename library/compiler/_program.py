@@ -212,8 +212,7 @@ def _last_uses(steps: Iterable[Kernel | Operation]) -> dict[int, list[Value]]:
     """The values that are read for the last time by a step, or never after it has given them, by its place."""
     last: dict[Value, int] = {}
     for place, step in enumerate(steps):
-        used = [*step.inputs, *step.results] if isinstance(step, Kernel) else [*step.operands, *step.results]
-        last |= {each: place for each in used if each is not None}
+        last |= {each: place for each in (*step.operands, *step.results) if each is not None}
     by_place: dict[int, list[Value]] = {}
     for value, place in last.items():
         by_place.setdefault(place, []).append(value)

@@ -32,7 +32,7 @@ def tiled(steps: Sequence[Step], returned: Iterable[Any]) -> list[Step]:
     """Return steps that compute the same, some of which are kernels of several."""
     readers: dict[Value, set[Any]] = {each: {None} for each in returned if isinstance(each, Value)}
     for step in steps:
-        for value in _operands(step):
+        for value in step.operands:
             readers.setdefault(value, set()).add(step)
     made: list[Step] = []
     rows = _Rows(readers)
@@ -75,7 +75,7 @@ class _RowStep:
 
     @property
     def operands(self) -> list[Value]:
-        return [*dict.fromkeys(_operands(self.step))]
+        return [*dict.fromkeys(self.step.operands)]
 
     @property
     def results(self) -> list[Value]:
@@ -85,10 +85,6 @@ class _RowStep:
     def work(self) -> int:
         """Time in additions, roughly."""
         return max(prod(each.facts.shape) for each in (*self.operands, *self.results)) * len(self.operations)
-
-
-def _operands(step: Step) -> Sequence[Value]:
-    return step.inputs if isinstance(step, Kernel) else step.operands
 
 
 def _row_step(step: Step) -> _RowStep | None:
@@ -174,7 +170,7 @@ class _Rows:
     def is_apart_from(self, step: Step) -> bool:
         """Return whether a step may come before these."""
         has_effects = isinstance(step, Operation) and (step.writes or step.has_effects)
-        return not has_effects and self._made.isdisjoint(_operands(step))
+        return not has_effects and self._made.isdisjoint(step.operands)
 
     def take(self, added: _RowStep) -> bool:
         """Add a step. Returns False where it is not one over these rows."""

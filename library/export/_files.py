@@ -13,10 +13,8 @@ from math import inf
 from typing import IO, Any
 
 from .._base.dtypes import EXPORTS
-from .._base.handles import address_of
-from .._base.interchange import tensor_of_bytes
+from .._base.interchange import bytes_of_tensor, tensor_of_bytes
 from .._base.tensor_class import Tensor
-from .._C import ffi
 from .._dispatch.overloads import namespace
 from ..fx.graph import Graph
 from ..fx.node import Node
@@ -92,19 +90,14 @@ def save(
     with replacing(f, size) if is_path else nullcontext(f) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_PROGRAM, text)
         for number, each in enumerate(distinct):
-            archive.writestr(f"tensors/{number}", _bytes(each))
+            archive.writestr(f"tensors/{number}", bytes_of_tensor(each))
         for name, data in (extra_files or {}).items():
             archive.writestr(f"extra/{name}", data)
 
 
-def _bytes(tensor: Any) -> bytes:
-    packed = tensor.detach().cpu().resolve_conj().contiguous()
-    return bytes(ffi.buffer(address_of(packed._h), packed.nbytes)) if packed.nbytes else b""
-
-
 def _tensor_text(tensor: Any) -> dict[str, Any]:
     return {
-        "dtype": str(tensor.dtype).rpartition(".")[2],
+        "dtype": tensor.dtype.name,
         "shape": list(tensor.shape),
         "parameter": isinstance(tensor, Parameter),
         "requires_grad": tensor.requires_grad,
@@ -122,7 +115,7 @@ def _node_text(node: Node) -> dict[str, Any]:
     if isinstance(node.meta.get("val"), Tensor):
         value = node.meta["val"]
         text["type"] = node.type
-        text["value"] = [str(value.dtype).rpartition(".")[2], list(value.shape), list(value.stride())]
+        text["value"] = [value.dtype.name, list(value.shape), list(value.stride())]
     return text
 
 

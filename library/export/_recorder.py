@@ -287,7 +287,7 @@ def copied(value: Any) -> Any:
 def described(node: Node, facts: Facts | tuple[Any, Any, Any]) -> None:
     """Give a node its dtype and sizes: as a tensor without elements, `meta["val"]`, and as text."""
     node.meta["val"] = _described(facts)
-    name = str(facts[0]).rpartition(".")[2]
+    name = facts[0].name
     node.type = f"{_SHORT.get(name, name)}{list(facts[1])}"
 
 

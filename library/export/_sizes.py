@@ -48,10 +48,16 @@ def plain(value: Any) -> Any:
     return int.__pos__(value) if type(value) is ReadSize else value
 
 
-def _note(what: str, *operands: Any) -> None:
+def _noting() -> Any:
+    """The recording for which this thread notes what it reads of sizes; None: it notes nothing."""
     recording = _recording.active()
-    if _state.reads is not None and recording is not None and not recording.is_paused:
-        _state.reads.append(Read(recording.place(), what, tuple(map(plain, operands))))
+    return None if _state.reads is None or recording is None or recording.is_paused else recording
+
+
+def _note(what: str, *operands: Any) -> None:
+    recording, reads = _noting(), _state.reads
+    if recording is not None and reads is not None:
+        reads.append(Read(recording.place(), what, tuple(map(plain, operands))))
 
 
 def _computing(name: str) -> Callable[..., Any]:
@@ -108,21 +114,16 @@ _MEMBERS: dict[str, Any] = {
 ReadSize: Any = type("ReadSize", (int,), _MEMBERS)
 
 
-def _is_noted() -> bool:
-    recording = _recording.active()
-    return _state.reads is not None and recording is not None and not recording.is_paused
-
-
 def _changes() -> Iterator[tuple[str, Any]]:
     shape, size = TensorBase.shape, vars(Tensor)["size"]
 
     def sizes(self: Any) -> Any:
         found = shape.__get__(self)
-        return tuple.__new__(Size, map(ReadSize, found)) if _is_noted() else found
+        return tuple.__new__(Size, map(ReadSize, found)) if _noting() is not None else found
 
     def size_of(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = size.__get__(self, type(self))(*args, **kwargs)
-        if not _is_noted():
+        if _noting() is None:
             return found
         return ReadSize(found) if isinstance(found, int) else tuple.__new__(Size, map(ReadSize, found))
 
@@ -130,7 +131,7 @@ def _changes() -> Iterator[tuple[str, Any]]:
     yield "size", size_of
     for name in ("numel", "nelement"):
         count = getattr(Tensor, name)
-        yield name, lambda self, count=count: ReadSize(count(self)) if _is_noted() else count(self)
+        yield name, lambda self, count=count: ReadSize(count(self)) if _noting() is not None else count(self)
     length = Tensor.__len__
 
     def length_of(self: Any) -> int:

@@ -7,13 +7,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .._base.dtypes import EXPORTS
-from .._base.handles import address_of
+from .._base.interchange import bytes_of_tensor
 from .._base.lazy_imports import load
-from .._C import ffi
 from .._operators import full
 from .._tensor.construct import tensor as tensor_of
 
-__all__ = ["NUMBERS", "Builder", "NotMapped", "Value", "name_of"]
+__all__ = ["NUMBERS", "Builder", "NotMapped", "Value"]
 
 NUMBERS = {
     "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
@@ -48,11 +47,6 @@ class Value(NamedTuple):
         return size
 
 
-def name_of(dtype: Any) -> str:
-    """The name of a dtype."""
-    return str(dtype).rpartition(".")[2]
-
-
 class Builder:
     """The nodes and initializers of a graph, in their order."""
 
@@ -79,13 +73,12 @@ class Builder:
 
     def tensor(self, value: Any, name: str = "") -> str:
         """The name of an initializer with the elements of a tensor."""
-        packed = value.detach().contiguous()
-        data = bytes(ffi.buffer(address_of(packed._h), packed.nbytes)) if packed.nbytes else b""
-        key = (name_of(packed.dtype), tuple(packed.shape), data)
+        data = bytes_of_tensor(value)
+        key = (value.dtype.name, tuple(value.shape), data)
         if not name and key in self._known:
             return self._known[key]
         name = name or self.fresh("constant")
-        made = self.onnx.helper.make_tensor(name, NUMBERS[key[0]], list(packed.shape), data, raw=True)
+        made = self.onnx.helper.make_tensor(name, NUMBERS[key[0]], list(value.shape), data, raw=True)
         self.initializers.append(made)
         return self._known.setdefault(key, name) if name.startswith("constant_") else name
 

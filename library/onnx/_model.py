@@ -14,7 +14,7 @@ from ..export import ExportedProgram
 from ..export.graph_signature import InputKind
 from ..fx.node import Node
 from . import _rows
-from ._builder import NUMBERS, Builder, NotMapped, Value, name_of
+from ._builder import NUMBERS, Builder, NotMapped, Value
 from ._calls import ROWS, Call, Result
 from ._memory import Cell, Stored
 
@@ -184,7 +184,7 @@ class _Lowering:
                 "it draws random numbers" if op.random or op.family == "random" else "there is nothing like it"
             )
         made: Any = dispatch(op, tuple(arguments[name] for name in op.names), None, NEW)
-        return Value(self._builder.tensor(made), name_of(made.dtype), tuple(made.shape))
+        return Value(self._builder.tensor(made), made.dtype.name, tuple(made.shape))
 
     def _is_sized(self, op: Op, bound: Mapping[str, Any]) -> bool:
         """True if a call has arguments that are computed of sizes."""
@@ -249,7 +249,7 @@ def _results(node: Node) -> list[Result]:
     """The dtypes and sizes of the results of a node."""
     values = node.meta["val"] if isinstance(node.meta["val"], tuple) else (node.meta["val"],)
     sizes = node.meta.get("sizes") or [each.shape for each in values]
-    return [Result(name_of(each.dtype), tuple(of)) for each, of in zip(values, sizes, strict=True)]
+    return [Result(each.dtype.name, tuple(of)) for each, of in zip(values, sizes, strict=True)]
 
 
 def _described(helper: Any, value: Value) -> Any:

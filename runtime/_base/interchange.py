@@ -336,3 +336,9 @@ def tensor_of_bytes(data: Any, sizes: tuple[int, ...], dtype: dtype) -> TensorTy
     if needed:
         ffi.memmove(address_of(tensor._h), data, needed)
     return tensor
+
+
+def bytes_of_tensor(tensor: Any) -> bytes:
+    """Return the bytes of the elements, in C's order."""
+    packed = tensor.detach().cpu().resolve_conj().contiguous()
+    return bytes(ffi.buffer(address_of(packed._h), packed.nbytes)) if packed.nbytes else b""
