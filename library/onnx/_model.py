@@ -20,11 +20,6 @@ from ._memory import Cell, Stored
 
 __all__ = ["model_of"]
 
-_VIEWS = frozenset((
-    "chunk", "contiguous", "detach", "flatten", "split", "split_with_sizes", "tensor_split", "unbind", "unflatten",
-    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
-))  # fmt: skip
-"""Operators made of others that give views, or may do so."""
 _IR_VERSION = 10
 """The version of the format of files, of the time of opset 21."""
 
@@ -228,7 +223,7 @@ class _Lowering:
 
 
 def _is_view(op: Op) -> bool:
-    return op.view or op.family == "view" or op.name in _VIEWS
+    return op.view or op.family == "view"
 
 
 def _leaves(values: Any) -> Iterator[Any]:
