@@ -1,5 +1,5 @@
-"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `stubs`, `docs`, `doctor`, `cache`, `check`;
-also `python -m opweave`.
+"""The command line: `opweave new`, `weave`, `test`, `show`, `list`, `functions`, `stubs`, `docs`, `doctor`, `cache`,
+`check`; also `python -m opweave`.
 
 Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
 done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
@@ -74,6 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="opweave", description="Tensor operators, woven from their declarations.")
     parser.add_argument("--version", action="version", version=f"opweave {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    new = commands.add_parser("new", help="start a project of operators: declarations, tests, wheels")
+    new.add_argument("name", help="of the project and its package")
+    new.add_argument("--out", type=Path, default=Path("."), help="folder to write it to (default: this one)")
+    new.set_defaults(command=_new)
 
     weave = commands.add_parser(
         "weave",
@@ -176,7 +181,19 @@ def _doctor(options: argparse.Namespace) -> None:
     print(report())
 
 
-# ---- weave, check ------------------------------------------------------------------------------------------
+# ---- new, weave, check ------------------------------------------------------------------------------------------
+
+
+def _new(options: argparse.Namespace) -> None:
+    from .new_project import create
+    from .weave import WeaveError
+
+    try:
+        files = create(options.name, options.out)
+    except WeaveError as error:
+        raise _CommandError(str(error)) from None
+    print("\n".join(f"wrote {options.out / file}" for file in files))
+    print(f"  cd {options.out / options.name} && pip install -e '.[test]' && python -m pytest")
 
 
 def _weave(options: argparse.Namespace) -> None:
