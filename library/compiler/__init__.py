@@ -146,10 +146,10 @@ def compile(
 
 
 def _compile_calls(model: Any, fullgraph: bool, limit: int | None) -> Any:
-    from ..nn.modules.module import Module
     from ._compiled import compiled
+    from ._python_state import is_module
 
-    if not isinstance(model, Module):
+    if not is_module(model):
         return compiled(model, fullgraph, limit)
     vars(model)["_compiled_call_impl"] = compiled(model._call_impl, fullgraph, limit)
     return model

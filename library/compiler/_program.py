@@ -15,8 +15,6 @@ from .._dispatch.autocast import AUTOCAST
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
-from ..amp.autocast_mode import autocast
-from ._gradients import with_gradients
 from ._graph import Graph, Operation, Value
 from ._groups import Group, Grouping
 from ._kernels import Kernel, kernels
@@ -164,6 +162,8 @@ def _under(cleared: int, excluded: int, function: Callable[..., Any], *args: Any
 
 def _casting(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The result of a function whose products are cast."""
+    from ..amp.autocast_mode import autocast
+
     with autocast("cpu", dtype=wanted):
         return _under(AUTOCAST, 0, function, *args, **kwargs)
 
@@ -190,6 +190,8 @@ def _of_group(group: Group, found: list[Kernel] | None) -> Iterable[Kernel | Ope
 
 def _with_gradients(found: list[Kernel], operations: Sequence[Operation]) -> list[Kernel] | None:
     """Kernels whose results have a history; None where one of them cannot have one."""
+    from ._gradients import with_gradients
+
     made = []
     for kernel in found:
         pair = with_gradients(kernel, operations, Program)

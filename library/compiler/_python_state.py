@@ -28,11 +28,10 @@ from typing import Any, NamedTuple
 
 from .._base.tensor_class import Tensor
 from .._handle import Function, Method, are_unchanged
-from ..nn.modules import _global_hooks
-from ..nn.modules.module import Module
 from ._recording import Unsupported
 
 PACKAGE = __name__.partition(".")[0]
+_MODULES = f"{PACKAGE}.nn.modules"
 
 CONSTANTS = (
     type(None), bool, int, float, complex, str, bytes, range, slice, type(...), type(NotImplemented),
@@ -90,12 +89,15 @@ class PythonState:
         self._named: dict[str, Any] = {"is_same": _is}
         self._seen: dict[int, Any] = {}
         self._waiting: list[tuple[str, Any]] = []
-        self._read_all([("the hooks of all modules", vars(_global_hooks.ALL))])
+        self._knows_hooks = False
+        self._read_hooks()
         self._of_hooks = len(self._entries), len(self._conditions)
         self._read_all(zip(names, roots, strict=True))
 
     def guard(self, calls_modules: bool) -> Guard:
         """Return what must hold for another run of the same code, which may call modules or does not."""
+        if calls_modules and not self._knows_hooks and any(self._read_hooks().values()):
+            raise Unsupported("the function imports modules and adds hooks to all of them")
         entry, condition = (0, 0) if calls_modules else self._of_hooks
         text = " and ".join(self._conditions[condition:])
         return Guard(tuple(self._entries[entry:]), eval(f"lambda: {text}", self._named) if text else None)
@@ -107,6 +109,16 @@ class PythonState:
             while waiting:
                 self._read(*waiting.pop())
             self._read_modules()
+
+    def _read_hooks(self) -> dict[str, Any]:
+        """The hooks of all modules, which are read as well; none where nobody has imported modules."""
+        found = getattr(sys.modules.get(f"{_MODULES}._global_hooks"), "ALL", None)
+        if found is None:
+            return {}
+        self._knows_hooks = True
+        hooks: dict[str, Any] = vars(found)
+        self._read_all([("the hooks of all modules", hooks)])
+        return hooks
 
     # ---- objects ----
 
@@ -143,7 +155,7 @@ class PythonState:
             self._waiting.append((name, value.__func__))
         elif isinstance(value, property):
             self._waiting += [(name, value.fget), (name, value.fset)]
-        elif is_own(kind.__module__) and not isinstance(value, Module):
+        elif is_own(kind.__module__) and not is_module(value):
             pass  # its methods are the package's, whose calls are watched
         elif hasattr(value, "__dict__") and not _slots(kind):
             self._waiting.append((f"the class of {name}", kind))
@@ -268,10 +280,21 @@ def _is_of_another_language(kind: type) -> bool:
     return not (kind.__flags__ & _MADE_BY_PYTHON and file.endswith(".py"))
 
 
+def _module_class() -> type | tuple[()]:
+    """The class of modules; there are no modules before somebody has imported it."""
+    found: type | tuple[()] = getattr(sys.modules.get(f"{_MODULES}.module"), "Module", ())
+    return found
+
+
+def is_module(value: Any) -> bool:
+    """Return whether an object is a module of a network."""
+    return isinstance(value, _module_class())
+
+
 def _slots(kind: type) -> bool:
     """Return whether objects of a class have attributes that are in no dictionary."""
     return any(vars(each).get("__slots__") for each in kind.__mro__) or (
-        kind.__basicsize__ > _PLAIN_SIZE and not issubclass(kind, Module)
+        kind.__basicsize__ > _PLAIN_SIZE and not issubclass(kind, _module_class())
     )
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from .._base.tensor_class import Tensor
 from .._tensor import construct
-from ..nn.modules import _calls
 from ._python_state import PACKAGE, is_own, is_trusted
 from ._recording import Recording
 
@@ -113,5 +112,5 @@ def is_pure(module: str | None) -> bool:
     return False
 
 
-_CALLS = _calls.__name__
+_CALLS = f"{PACKAGE}.nn.modules._calls"
 _MAKER: CodeType = construct.tensor.__code__
