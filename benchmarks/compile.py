@@ -1,80 +1,32 @@
-"""Compiled functions beside others: `python benchmarks/compile.py [elements]`.
+"""Compiled functions beside those of others: `python benchmarks/compile.py [PATTERN ...]`.
 
-Chains of operators are called in turn by opweave without and with `compile`, and where torch is installed by it without
-and with its compiler. Printed is the least time of many turns, and the ratio to that of the function itself.
+Each piece of work is done by opweave without and with `compile`, and where they are installed by torch without and
+with its compiler, by jax.jit and by numexpr: forward, forward and backward, and layers and training steps. They take
+turns in one process. Printed are the times of the fastest calls, their ratios to the best of torch.compile, jax and
+numexpr (for layers and steps: of torch with and without its compiler), and the geometric means of these. PATTERN
+selects rows by a part of their name. Two threads each.
 """
 
 from __future__ import annotations
 
 import importlib
-import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import exp, log
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
+import measure
 import opweave
+from compiled_work import MODULES, WORK, Work
+from figures import THREADS, seconds_text
 
-TURNS = 40
-SECONDS = 3.0
-"""The longest time for all turns of a chain."""
+Calls = dict[str, Callable[[], Any]]
 
-
-def gelu(m: Any, x: Any) -> Any:
-    return 0.5 * x * (1 + m.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
-
-
-def plain(m: Any, x: Any, y: Any, z: Any) -> Any:
-    return 2 * x + y * z - 3
-
-
-def gated(m: Any, x: Any, y: Any) -> Any:
-    return 1 / (1 + m.exp(-x)) * m.tanh(y)
-
-
-def black_scholes(m: Any, s: Any, k: Any, t: Any, v: Any) -> Any:
-    root = v * m.sqrt(t)
-    first = (m.log(s / k) + (0.02 + 0.5 * v * v) * t) / root
-    second = first - root
-    price = s * 0.5 * (1 + m.erf(first * 0.70710678))
-    return price - k * m.exp(-0.02 * t) * 0.5 * (1 + m.erf(second * 0.70710678))
-
-
-def haversine(m: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
-    a = m.sin((z - x) / 2) ** 2 + m.cos(x) * m.cos(z) * m.sin((w - y) / 2) ** 2
-    return 2 * m.asin(m.sqrt(a))
-
-
-def softmax(m: Any, x: Any) -> Any:
-    powers = m.exp(x - x.amax(-1, keepdim=True))
-    return powers / powers.sum(-1, keepdim=True)
-
-
-def layer_norm(m: Any, x: Any, weight: Any, bias: Any) -> Any:
-    centred = x - x.mean(-1, keepdim=True)
-    return centred * m.rsqrt(centred.square().mean(-1, keepdim=True) + 1e-5) * weight + bias
-
-
-def norm_of_sum(m: Any, x: Any, rest: Any, weight: Any) -> Any:
-    total = x + rest
-    return total, total * m.rsqrt(total.square().mean(-1, keepdim=True) + 1e-6) * weight
-
-
-CHAINS: dict[str, tuple[Callable[..., Any], int]] = {
-    "gelu-tanh": (gelu, 1),
-    "2x+yz-3": (plain, 3),
-    "sigmoid*tanh": (gated, 2),
-    "Black-Scholes": (black_scholes, 4),
-    "haversine": (haversine, 4),
-}
-
-ROWS: dict[str, tuple[Callable[..., Any], tuple[int, int], int, int]] = {
-    # the shape, the number of tensors that have it, and of those with an element for each place in a row
-    "softmax": (softmax, (1000, 1000), 1, 0),
-    "layer norm": (layer_norm, (4096, 1024), 1, 2),
-    "RMS norm of x+r": (norm_of_sum, (4096, 1024), 2, 1),
-}
+COMPILERS = ("torch.compile", "jax", "numexpr")
+TURNS = 8
 
 
 def optional(name: str) -> Any:
@@ -85,59 +37,159 @@ def optional(name: str) -> Any:
         return None
 
 
-def ways(chain: Callable[..., Any], arrays: list[Any], torch: Any) -> dict[str, Callable[[], Any]]:
-    """Calls of a chain, by who computes it."""
-    tensors = [opweave.from_numpy(each) for each in arrays]
-    compiled = opweave.compile(lambda *given: chain(opweave, *given), fullgraph=True)
-    calls: dict[str, Callable[[], Any]] = {
-        "opweave": lambda: chain(opweave, *tensors),
-        "compiled": lambda: compiled(*tensors),
+torch, jax, numexpr = map(optional, ("torch", "jax", "numexpr"))
+
+
+def of_jax() -> Any:
+    """The functions of chains, by the names that torch has for them."""
+    np, lax, special = jax.numpy, jax.lax, jax.scipy.special
+    reductions = {
+        name: lambda x, dim=None, keepdims=False, f=function: f(x, axis=dim, keepdims=keepdims)
+        for name, function in (("amax", np.max), ("sum", np.sum), ("mean", np.mean))
     }
-    if torch is not None:
-        torch.compiler.reset()  # it knows functions by their code, which the lambdas share
-        others = [torch.from_numpy(each) for each in arrays]
-        theirs = torch.compile(lambda *given: chain(torch, *given))
-        calls |= {"torch": lambda: chain(torch, *others), "torch.compile": lambda: theirs(*others)}
+    elements = ("tanh", "exp", "log", "sqrt", "sin", "cos")
+    return SimpleNamespace(
+        **{name: getattr(np, name) for name in elements}, **reductions,
+        asin=np.arcsin, rsqrt=lax.rsqrt, erf=special.erf, sigmoid=jax.nn.sigmoid, cat=np.concatenate,
+    )  # fmt: skip
+
+
+def libraries() -> dict[str, Any]:
+    """opweave, and torch where it is installed."""
+    return {"opweave": opweave} | ({} if torch is None else {"torch": torch})
+
+
+def in_turn(make: Callable[[Any, Callable[..., Any]], Callable[[], Any]]) -> Calls:
+    """Calls of each library without and with its compiler. `make` is given the library and the decorator."""
+    calls: Calls = {}
+    for name, library in libraries().items():
+        calls[name] = make(library, lambda function: function)
+        calls["compiled" if library is opweave else "torch.compile"] = make(library, library.compile)
+    return {name: calls[name] for name in sorted(calls, key=lambda each: each != "compiled")}
+
+
+def forward(work: Work) -> Calls:
+    def make(library: Any, decorate: Callable[..., Any]) -> Callable[[], Any]:
+        tensors = [library.from_numpy(each) for each in work.arrays()]
+        function = decorate(partial(work.function, library))
+        return lambda: function(*tensors)
+
+    calls = in_turn(make)
+    arrays = work.arrays()
+    if jax is not None:
+        names, given = of_jax(), [jax.numpy.asarray(each) for each in arrays]
+        jitted = jax.jit(partial(work.function, names))
+        calls["jax"] = lambda: jax.block_until_ready(jitted(*given))
+    if numexpr is not None and work.formula is not None:
+        named = dict(zip("abc", arrays, strict=False))
+        calls["numexpr"] = lambda: numexpr.evaluate(work.formula, named)
     return calls
 
 
-def least(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """The least time of each call in microseconds; they take turns."""
-    for call in calls.values():
-        call(), call()
-    best = dict.fromkeys(calls, math.inf)
-    end = time.perf_counter() + SECONDS
+def backward(work: Work) -> Calls:
+    def make(library: Any, decorate: Callable[..., Any]) -> Callable[[], Any]:
+        tensors = [library.from_numpy(each) for each in work.arrays()]
+        wanted = tensors[: work.differentiated]
+        for each in wanted:
+            each.requires_grad_()
+        function = decorate(partial(work.function, library))
+
+        def results() -> tuple[Any, ...]:
+            found = function(*tensors)
+            return found if isinstance(found, tuple) else (found,)
+
+        gradients = [library.ones_like(each) for each in results()]
+        return lambda: library.autograd.grad(results(), wanted, gradients)
+
+    return in_turn(make)
+
+
+def inference(build: Callable[[Any], tuple[Any, Any, Any]]) -> Calls:
+    def make(library: Any, decorate: Callable[..., Any]) -> Callable[[], Any]:
+        module, given, _ = build(library)
+        compiled = decorate(module.eval())
+
+        def call() -> Any:
+            with library.no_grad():
+                return compiled(given)
+
+        return call
+
+    return in_turn(make)
+
+
+def step(build: Callable[[Any], tuple[Any, Any, Any]]) -> Calls:
+    """Steps of training, of which all but the optimizer's is compiled."""
+
+    def make(library: Any, decorate: Callable[..., Any]) -> Callable[[], Any]:
+        module, given, labels = build(library)
+        optimizer = library.optim.SGD(module.parameters(), lr=1e-3)
+
+        def loss(given: Any) -> Any:
+            found = module(given)
+            return found.square().mean() if labels is None else library.nn.functional.cross_entropy(found, labels)
+
+        compiled = decorate(loss)
+
+        def call() -> None:
+            optimizer.zero_grad()
+            compiled(given).backward()
+            optimizer.step()
+
+        return call
+
+    return in_turn(make)
+
+
+def rows() -> Iterator[tuple[str, str, Callable[[], Calls], tuple[str, ...]]]:
+    """The kind of each row, its name, what makes its calls, and whose best time counts."""
+    for work in WORK:
+        yield "forward", work.name, lambda work=work: forward(work), COMPILERS
+    for work in WORK:
+        yield "forward and backward", f"{work.name}, and back", lambda work=work: backward(work), COMPILERS
+    for name, build in MODULES.items():
+        yield "layers", f"{name}, forward", lambda build=build: inference(build), ("torch", "torch.compile")
+        yield "layers", f"{name}, step", lambda build=build: step(build), ("torch", "torch.compile")
+
+
+def least(calls: Calls) -> dict[str, float]:
+    """The seconds of the fastest call of each, which is less disturbed by other work than a mean."""
+    found = dict.fromkeys(calls, float("inf"))
     for _ in range(TURNS):
         for name, call in calls.items():
-            began = time.perf_counter()
+            time.sleep(measure.IDLE)
             call()
-            best[name] = min(best[name], 1e6 * (time.perf_counter() - began))
-        if time.perf_counter() > end:
-            break
-    return best
+            end = time.perf_counter() + 2 * measure.SLICE
+            while (began := time.perf_counter()) < end:
+                call()
+                found[name] = min(found[name], time.perf_counter() - began)
+    return found
 
 
-def main(count: int) -> None:
-    """Print a line for each chain, and for functions of rows."""
-    random, torch = np.random.default_rng(0), optional("torch")
-
-    def array(*shape: int) -> Any:
-        return (random.random(shape) * 0.9 + 0.1).astype(np.float32)
-
-    for name, (chain, number) in CHAINS.items():
-        arrays = [array(count) for _ in range(number)]
-        show(f"{name:16} {count:9}", ways(chain, arrays, torch))
-    for name, (function, shape, full, places) in ROWS.items():
-        arrays = [*(array(*shape) for _ in range(full)), *(array(shape[-1]) for _ in range(places))]
-        show(f"{name:16} {shape[0]:4}x{shape[1]:4}", ways(function, arrays, torch))
-
-
-def show(name: str, calls: dict[str, Callable[[], Any]]) -> None:
-    """Print the times of some calls."""
-    best = least(calls)
-    shown = ", ".join(f"{way} {took:.0f} us ({took / best['opweave']:.2f})" for way, took in best.items())
-    print(f"{name}  {shown}", flush=True)
+def main(patterns: list[str]) -> None:
+    """Print a line for each row, and the geometric mean of each kind."""
+    opweave.set_num_threads(THREADS)
+    if torch is not None:
+        torch.set_num_threads(THREADS)
+    if numexpr is not None:
+        numexpr.set_num_threads(THREADS)
+    ratios: dict[str, list[float]] = {}
+    for kind, name, make, others in rows():
+        if patterns and not any(each in name for each in patterns):
+            continue
+        if torch is not None:
+            torch.compiler.reset()  # it knows functions by their code, which the lambdas share
+        best = least(make())
+        peers = [best[each] for each in others if each in best]
+        text = ", ".join(f"{way} {seconds_text(took)}" for way, took in best.items())
+        ratio = f"{best['compiled'] / min(peers):.2f}" if peers else ""
+        own = f"{best['compiled'] / best['opweave']:.2f}"
+        print(f"{name:35} {own} of itself, {ratio or '-'} of the best  ({text})", flush=True)
+        if peers:
+            ratios.setdefault(kind, []).append(best["compiled"] / min(peers))
+    for kind, found in ratios.items():
+        print(f"{kind}: geometric mean {exp(sum(map(log, found)) / len(found)):.2f}, most {max(found):.2f}")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+    main(sys.argv[1:])
