@@ -258,7 +258,10 @@ _READERS = (bytes, bytearray, memoryview)
 """Classes that read the memory of tensors."""
 _MADE_BY_PYTHON = 1 << 9
 """The flag of classes that are made while a program runs."""
-_OF_CLASSES = frozenset(("__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__qualname__"))
+_OF_CLASSES = frozenset((
+    "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__qualname__",
+    "__dataclass_fields__", "__dataclass_params__",
+))  # fmt: skip
 _READ_OF_CLASSES = (FunctionType, staticmethod, classmethod, property, Tensor, list, dict, tuple, type, partial)
 
 

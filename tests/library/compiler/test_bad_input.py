@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import dataclasses
 import functools
 import gc
 import os
@@ -121,6 +122,17 @@ def test_variables_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
     agrees()
     monkeypatch.setitem(globals(), "len", lambda value: 3)
     agrees()
+
+
+def test_dataclasses() -> None:
+    @dataclasses.dataclass
+    class Options:
+        scale: float = 2.0
+
+    options = Options()
+    function = opweave.compile(lambda x: x * options.scale + 1, fullgraph=True)
+    for options.scale in (2.0, 3.0, 3.0):
+        assert function(X).equal(X * options.scale + 1)
 
 
 def test_functions_that_change() -> None:
