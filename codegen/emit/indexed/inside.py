@@ -53,7 +53,7 @@ class Inside(Elements):
                 least, greatest = f"phase * {factor} + {least}", f"phase * {factor} + {greatest}"
                 factor = f"{factor} * phases" if index.divisor == ONE else factor
             if index.divisor != ONE:
-                divisor = self._integer(index.divisor)
+                divisor = self._divisor(index.divisor)
                 least, greatest = (f"ow_div_down({each}, {divisor})" for each in (least, greatest))
             yield Cut(factor, least, greatest, f"size_{read.tensor}_{dim}")
 

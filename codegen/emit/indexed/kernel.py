@@ -36,6 +36,7 @@ class Loops(Inside):
 
     def kernel(self) -> Kernel:
         """Return the kernel of the loops."""
+        step = self.phases or self.step
         return Kernel(
             name=f"{self.name}_{self.dtype.suffix}",
             enums=(enum(self.dtype),),
@@ -45,10 +46,11 @@ class Loops(Inside):
             body=tuple(self._body()),
             bounds=tuple(self._bounds()),
             cuts=tuple(self._cuts()),
-            step=None if self.step is None else self._integer(self.step),
-            phases=None if self.phases is None else self._integer(self.phases),
+            step=None if step is None else self._integer(step),
+            phases=self.phases is not None,
             rows=self.rows,
             row=variable(self.body.names[-2]) if self.rows > 1 else "",
+            row_step=self._integer(self.row_step),
             lanes=self._lanes(),
             outputs=tuple(each.c_type for each in self.outputs),
             tables=tuple(self._tables()),
@@ -93,6 +95,7 @@ class Loops(Inside):
             part = self._elements(trees, inside)
             if self.rows > 1:
                 line = f"row * c->range[{len(self.body.names) - 1}] * {prod(self.body.small)}"
+                line = line if self.row_step == ONE else f"{line} * {self._integer(self.row_step)}"
                 for index, dtype in enumerate(self.outputs):
                     part.before.append(f"{dtype.c_type} *const to{index} = first_to{index} + {line};")
             small = prod(self.body.small)
@@ -171,6 +174,8 @@ class Loops(Inside):
         self.computed, self.same = around  # what is computed within the loops is not there behind them
         self.computed |= {*group, *self.same}
         for place in reversed(range(len(fold.ranges))):
+            if not searches:  # which count the steps
+                inner = [*self._tests(fold, place), *inner]
             inner = [self._loop(fold.ranges[place], inner, tuple(self._narrowing(group, fold.ranges, place)))]
         yield from inner
         if self.lane_range is not None:
@@ -178,6 +183,14 @@ class Loops(Inside):
                 dtype = self._fold_dtype(each)
                 value = self._joined(each, dtype, f"{name}[lane]", f"{name}[lane + half]")
                 yield Line(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
+
+    def _tests(self, fold: Fold, place: int) -> Iterator[Line]:
+        """The conditions that are the same for all lanes, and known in the loop of this range but not around it."""
+        for condition in conjuncts(fold.condition):
+            text = self._condition(condition)
+            depends = [self.body.depends(condition, each.name) for each in fold.ranges]
+            if text is not None and not any(depends[place + 1 :]) and (depends[place] or not place):
+                yield Line(f"if (!({text})) continue;")
 
     def _constant(self, group: Mapping[str, Fold]) -> Iterator[Name]:
         """The reductions within others that are the same in each of their steps, and cannot fail where there are no
@@ -286,10 +299,10 @@ class Loops(Inside):
         masks: list[Expr] = []
         for condition in conjuncts(fold.condition):
             text = self._condition(condition)
-            if text is not None:
-                yield Line(f"if (!({text})) continue;")
-            else:
+            if text is None:
                 masks.append(condition)
+            elif counts:
+                yield Line(f"if (!({text})) continue;")
         values = list(dict.fromkeys(each.value for each in group.values()))
         yield from self._reductions([*masks, *values])
 

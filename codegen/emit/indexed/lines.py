@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...dtypes import FLOAT32, FLOAT64, DType
-from ...expr.affine import ONE
+from ...expr import Apply, Expr, names
+from ...expr.affine import ONE, ZERO, Index
 from ...expr.atoms import Range, Read, within
-from ...expr.indexed import POSITIONS
+from ...expr.indexed import POSITIONS, conjuncts
 from ...model.compute import Compute
 from ...model.recurrence import order
 
@@ -47,12 +50,37 @@ def _is_scattered(body: Compute, read: Read, variable: str) -> bool:
     return any(body.index(each).affine is None and body.depends(each, variable) for each in read.indices)
 
 
+def division(body: Compute, tree: Expr) -> Index | None:
+    """Return what is divided, and by what, where a condition says that no remainder is left."""
+    if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != ZERO:
+        return None
+    left = tree.args[0]
+    if not isinstance(left, Apply) or left.function != "remainder" or not names(left.args[1]) <= body.uniforms.keys():
+        return None
+    affine = body.index(left.args[0]).affine
+    return None if affine is None else Index(affine, left.args[1])
+
+
+def row_step(body: Compute) -> Expr:
+    """Return the distance of lines that are computed together: what is divided by it has the same remainder in all."""
+    return next((each.divisor for each in _divided(body, body.names[-2])), ONE)
+
+
+def _divided(body: Compute, variable: str) -> Iterator[Index]:
+    """The indices that depend on a variable and are divided, and what conditions divide."""
+    indices = (body.index(each) for read in body.reads.values() for each in read.indices)
+    conditions = (division(body, each) for fold in body.folds.values() for each in conjuncts(fold.condition))
+    for each in (*indices, *conditions):
+        if each is not None and each.divisor != ONE and each.uses(variable):
+            yield each
+
+
 def rows_at_a_time(body: Compute, dtype: DType) -> int:
     """Return the number of lines, of neighbouring positions of the variable before, that take part in the same loops.
 
     Each sum waits for the one before it, and there are several units that add: lines that have nothing to do with each
     other keep them busy, and share what they read at the same places. Their variables must fit into registers, and the
-    loops must not depend on the line.
+    loops must not depend on the line. Where an index is divided, lines are as far apart as leaves the same remainder.
     """
     if dtype not in (FLOAT32, FLOAT64) or line_variable(body) is None or len(body.names) < 2 or not body.folds:
         return 1
@@ -61,11 +89,13 @@ def rows_at_a_time(body: Compute, dtype: DType) -> int:
     row = body.names[-2]
     for fold in body.folds.values():
         bounds = [bound for each in fold.ranges for bound in (each.first, each.stop)]
-        conditions = [] if fold.condition is None else [fold.condition]
+        conditions = [each for each in conjuncts(fold.condition) if division(body, each) is None]
         if any(body.depends(each, row) for each in (*bounds, *conditions)):
             return 1
-    indices = [body.index(each) for read in body.reads.values() for each in read.indices]
-    if any(each.divisor != ONE for each in indices):
+    divided = list(_divided(body, row))
+    if any(each.affine is None or each.affine.factor(row) != ONE for each in divided):
+        return 1
+    if len({each.divisor for each in divided}) > 1:
         return 1
     arrays = sum(2 if each.reduction in POSITIONS else 1 for each in body.folds.values())
     return {1: 4, 2: 2}.get(arrays, 1)

@@ -127,12 +127,16 @@ class Kernel:
     """Declarations of the first and last values of variables of reductions."""
     cuts: tuple[Cut, ...]
     step: str | None
-    """The step in memory, a number of the call, for which the small values have loops of their own."""
-    phases: str | None
+    """The step in memory, a number of the call, or that of positions with the same remainder; small ones have loops of
+    their own."""
+    phases: bool
+    """True if the line falls into as many parts as the step, whose positions leave the same remainder."""
     rows: int
     """The number of lines that are computed at a time, where there are so many inside."""
     row: str
-    """The variable that these differ by."""
+    """The variable that these differ by, """
+    row_step: str
+    """and the distance from one to the next."""
     lanes: str
     outputs: tuple[str, ...]
     """The C types of the results."""
@@ -172,7 +176,7 @@ class Kernel:
     @property
     def splits(self) -> bool:
         """True if threads may share one line."""
-        return self.phases is None and not self.copies and not self.in_order
+        return not self.phases and not self.copies and not self.in_order
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ...expr.lower import lower
 from ...expr.typed import Node
 from ...model.compute import Compute
 from ...model.operator import Operator
-from .lines import in_order, lane_range, line_variable, rows_at_a_time
+from .lines import division, in_order, lane_range, line_variable, row_step, rows_at_a_time
 
 _WHOLE = {1: UINT8, 2: INT16, 4: INT32}
 """Integers by their number of bytes."""
@@ -51,6 +51,7 @@ class Texts:
             self.lane = Lane(self.lane_range.name, f"from_{variable(self.lane_range.name)}", step)
         self.step = self._step()
         self.rows = rows_at_a_time(body, dtype)
+        self.row_step = row_step(body) if self.rows > 1 else ONE
         self.place = "row][lane" if self.rows > 1 else "lane"
         """The subscripts of variables of lanes."""
         self.same: dict[str, str] = {}
@@ -138,14 +139,19 @@ class Texts:
     def _affine(self, index: Index) -> str:
         """The index in the first lane."""
         assert index.affine is not None
-        text = self._affine_sum(index.affine)
-        return f"({text})" if index.divisor == ONE else f"ow_div_down({text}, {self._integer(index.divisor)})"
+        if index.divisor == ONE:
+            return f"({self._affine_sum(index.affine)})"
+        row = self.body.names[-2] if self.rows > 1 else ""
+        own = {row: "first_row"}
+        divided = f"ow_div_down({self._affine_sum(index.affine, own=own)}, {self._divisor(index.divisor)})"
+        return f"({divided} + row)" if index.uses(row) else divided
 
-    def _affine_sum(self, affine: Affine, lane: Lane | None = None) -> str:
+    def _affine_sum(self, affine: Affine, lane: Lane | None = None, own: Mapping[str, str] = {}) -> str:
+        """The sum in the first lane; `own` has the texts of variables with other values."""
         parts = []
         lane = lane or self.lane
         for name, factor in affine.factors:
-            place = lane.start if lane is not None and name == lane.name else variable(name)
+            place = lane.start if lane is not None and name == lane.name else own.get(name, variable(name))
             if lane is not None and name == lane.name and self.step is not None and factor == self.step:
                 parts.append(f"{place} * step")
             else:
@@ -171,21 +177,19 @@ class Texts:
 
     def _divided(self, tree: Expr) -> str | None:
         """The condition that a division leaves no remainder, where it is the same for all lanes."""
-        if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != Literal(0):
-            return None
-        left = tree.args[0]
-        if not isinstance(left, Apply) or left.function != "remainder":
-            return None
-        affine, divisor = self.body.index(left.args[0]).affine, left.args[1]
-        if affine is None or not names(divisor) <= self.body.uniforms.keys():
+        found = division(self.body, tree)
+        if found is None or found.affine is None:
             return None
         lane = self.lane
-        if lane is not None and lane.name in affine.variables:
-            if divisor != self.phases:
+        if lane is not None and found.uses(lane.name):
+            if found.divisor != self.phases:
                 return None
             lane = Lane(lane.name, "phase", lane.step)
-        text = self._affine_sum(affine, lane)
-        return f"ow_divides({text}, {self._integer(divisor)})"
+        return f"ow_divides({self._affine_sum(found.affine, lane)}, {self._divisor(found.divisor)})"
+
+    def _divisor(self, tree: Expr) -> str:
+        """C of a divisor, which is known when compiling where it is small and the line falls into so many phases."""
+        return "phases" if tree == self.phases else self._integer(tree)
 
     def _integer(self, tree: Expr) -> str:
         """C of an integer that is no value of a lane; what may overflow is checked before."""

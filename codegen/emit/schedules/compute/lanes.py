@@ -43,7 +43,7 @@ def _lanes(kernel: Kernel, shared: Shared) -> Iterator[Form]:
     for each in kernel.params:
         yield from unused(f"const {each.ctype}", each.name, f"({each.ctype})c->params[{each.index}].{each.field}")
     if kernel.phases:
-        yield Line(f"const int64_t phases = {kernel.phases}, start = phase + phases * position;")
+        yield Line("const int64_t phases = step, start = phase + phases * position;")
     else:
         yield Line("const int64_t start = position;")
     if kernel.rows > 1:

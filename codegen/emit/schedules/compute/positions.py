@@ -40,45 +40,47 @@ def _lines(kernel: Kernel, shared: Shared) -> Iterator[Form]:
     yield Line("(void)err, (void)step;")
     yield from first_variables(shared)
     bounds = map(Line, kernel.bounds if kernel.cuts and not kernel.copies else ())
-    line = _phases(kernel, shared) if shared.inner else _single(kernel, shared)
+    line = _line_or_lines(kernel, shared) if shared.inner else _single(kernel, shared)
     body = (*bounds, *line, *next_variables(shared))
     yield Axis("at", "end", body, "begin", descending=shared.descending)
     yield Line("return failed ? OW_ZERO_DIVISION : status;")
 
 
-def _phases(kernel: Kernel, shared: Shared) -> Iterator[Form]:
-    """Yield the loop over the parts of a line whose positions have the same remainder."""
+def _line_or_lines(kernel: Kernel, shared: Shared) -> Iterator[Form]:
+    yield Line(f"const int64_t phases = {'step' if kernel.phases else 1};")
+    line = _phases(kernel, shared, "1")
+    yield _several(kernel, shared, line) if kernel.rows > 1 else line
+
+
+def _phases(kernel: Kernel, shared: Shared, rows: str) -> Axis:
+    """Return the loop over the parts of a line whose positions have the same remainder."""
     size = f"c->range[{shared.inner_index}]"
-    forms: list[Form] = [
+    cuts = () if kernel.copies or rows != "1" else map(_cut, kernel.cuts)
+    forms = (
         Line(f"const int64_t count = ({size} + phases - 1 - phase) / phases;"),
         Line("const int64_t first = c->begin, last = c->end < count ? c->end : count;"),
         Line("int64_t from = 0, to = count;"),
-    ]
-    if kernel.rows > 1:
-        forms.append(_several(kernel, shared))
-    if not kernel.copies:
-        forms += map(_cut, kernel.cuts)
-    forms.append(_line(kernel, shared, "1"))
-    yield Line(f"const int64_t phases = {kernel.phases or 1};")
-    yield Axis("phase", f"phases && phase < {size}", tuple(forms))
+        *cuts,
+        combined(f"{kernel.name}_line", shared, f"first, last, from, to, step, phase, {rows}"),
+    )
+    return Axis("phase", f"phases && phase < {size}", forms)
 
 
-def _several(kernel: Kernel, shared: Shared) -> Case:
-    """Return the case in which several lines are computed together."""
+def _several(kernel: Kernel, shared: Shared, line: Form) -> Block:
+    """Return the lines that are computed together, so many of each remainder, or else the one line."""
     before = shared.inner_index - 1
     known = "__builtin_constant_p(step) && " if kernel.step else ""
     inside = "c->inside && " if kernel.cuts else ""
-    here = f"{kernel.row} + ROWS <= c->origin[{before}] + c->range[{before}]"
+    size = f"c->range[{shared.inner_index}] / phases"
+    lanes = f"(c->end < {size} ? c->end : {size}) - c->begin >= LANES / 4"
+    here = f"{kernel.row} + ROWS * distance <= c->origin[{before}] + c->range[{before}]"
+    each = _phases(kernel, shared, "ROWS")
     forms = (
-        _line(kernel, shared, "ROWS"),
-        Line(f"at += ROWS - 1, {kernel.row} += ROWS - 1;"),
-        Line("continue;"),
+        Axis("line", "distance", (each,), "0", f"line++, at++, {kernel.row}++"),
+        Line(f"at += (ROWS - 1) * distance - 1, {kernel.row} += (ROWS - 1) * distance - 1;"),
     )
-    return Case(f"{known}{inside}last - first >= LANES / 4 && at + ROWS <= end && {here}", forms)
-
-
-def _line(kernel: Kernel, shared: Shared, rows: str) -> Line:
-    return combined(f"{kernel.name}_line", shared, f"first, last, from, to, step, phase, {rows}")
+    condition = f"{known}{inside}phases && {lanes} && at + ROWS * distance <= end && {here}"
+    return Block("", (Line(f"const int64_t distance = {kernel.row_step};"), Case(condition, forms, (line,))))
 
 
 def _single(kernel: Kernel, shared: Shared) -> Iterator[Form]:

@@ -173,18 +173,28 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
         (void)first_v_j, (void)last_v_j;
         const int64_t phases = 1;
-        for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
-            const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
-            const int64_t first = c->begin, last = c->end < count ? c->end : count;
-            int64_t from = 0, to = count;
-            if (c->inside && last - first >= LANES / 4 && at + ROWS <= end && v_y + ROWS <= c->origin[0] + c->range[0]) {
-                status |= mean_of_windows_f32_line(c, at, batch, v_y, first, last, from, to, step, phase, ROWS);
-                at += ROWS - 1, v_y += ROWS - 1;
-                continue;
+        {
+            const int64_t distance = 1;
+            if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->origin[0] + c->range[0]) {
+                for (int64_t line = 0; line < distance; line++, at++, v_y++) {
+                    for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
+                        const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
+                        const int64_t first = c->begin, last = c->end < count ? c->end : count;
+                        int64_t from = 0, to = count;
+                        status |= mean_of_windows_f32_line(c, at, batch, v_y, first, last, from, to, step, phase, ROWS);
+                    }
+                }
+                at += (ROWS - 1) * distance - 1, v_y += (ROWS - 1) * distance - 1;
+            } else {
+                for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
+                    const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
+                    const int64_t first = c->begin, last = c->end < count ? c->end : count;
+                    int64_t from = 0, to = count;
+                    if (!c->inside) ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
+                    if (!c->inside) ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
+                    status |= mean_of_windows_f32_line(c, at, batch, v_y, first, last, from, to, step, phase, 1);
+                }
             }
-            if (!c->inside) ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
-            if (!c->inside) ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
-            status |= mean_of_windows_f32_line(c, at, batch, v_y, first, last, from, to, step, phase, 1);
         }
         if (++v_y < c->origin[0] + c->range[0]) continue;
         v_y = c->origin[0];
@@ -265,7 +275,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _1[row][lane] / (double)_u4;
         }
     }
-#line 269 "mean_of_windows.c"
+#line 279 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -323,18 +333,28 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
         (void)first_v_j, (void)last_v_j;
         const int64_t phases = 1;
-        for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
-            const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
-            const int64_t first = c->begin, last = c->end < count ? c->end : count;
-            int64_t from = 0, to = count;
-            if (c->inside && last - first >= LANES / 4 && at + ROWS <= end && v_y + ROWS <= c->origin[0] + c->range[0]) {
-                status |= mean_of_windows_f64_line(c, at, batch, v_y, first, last, from, to, step, phase, ROWS);
-                at += ROWS - 1, v_y += ROWS - 1;
-                continue;
+        {
+            const int64_t distance = 1;
+            if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->origin[0] + c->range[0]) {
+                for (int64_t line = 0; line < distance; line++, at++, v_y++) {
+                    for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
+                        const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
+                        const int64_t first = c->begin, last = c->end < count ? c->end : count;
+                        int64_t from = 0, to = count;
+                        status |= mean_of_windows_f64_line(c, at, batch, v_y, first, last, from, to, step, phase, ROWS);
+                    }
+                }
+                at += (ROWS - 1) * distance - 1, v_y += (ROWS - 1) * distance - 1;
+            } else {
+                for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
+                    const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
+                    const int64_t first = c->begin, last = c->end < count ? c->end : count;
+                    int64_t from = 0, to = count;
+                    if (!c->inside) ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
+                    if (!c->inside) ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
+                    status |= mean_of_windows_f64_line(c, at, batch, v_y, first, last, from, to, step, phase, 1);
+                }
             }
-            if (!c->inside) ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
-            if (!c->inside) ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
-            status |= mean_of_windows_f64_line(c, at, batch, v_y, first, last, from, to, step, phase, 1);
         }
         if (++v_y < c->origin[0] + c->range[0]) continue;
         v_y = c->origin[0];
