@@ -197,13 +197,14 @@ def build(
         progress(done, steps, f"linked {level}")
 
 
-def library(toolchain: Toolchain, text: str, level: str) -> bytes:
-    """The shared object of a C text that is compiled and linked by one command. Raises CompilerError."""
+def library(toolchain: Toolchain, text: str, level: str, common: Sequence[str | bytes]) -> bytes:
+    """The shared object of a C text that is compiled and linked by one command; `common` is the compiler's `identity`.
+    Raises CompilerError."""
     with tempfile.TemporaryDirectory(prefix="opweave-", ignore_cleanup_errors=True) as folder:
         headers, source, output = Path(folder, "include"), Path(folder, "recorded.c"), Path(folder, "recorded.so")
         write_headers(headers)
         source.write_text(text, "utf-8", newline="\n")
-        precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, identity(toolchain))
+        precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, common)
         compiler = [*toolchain.command, *arguments(toolchain, level)]
         command = [*compiler, "-I", str(headers), "-shared", "-o", str(output), str(source), *toolchain.libraries]
         refusal = _compile(compiler, command, precompiled, text)

@@ -2,8 +2,9 @@
 
 A call runs the function and records its operators (`_recording`), while it is watched for what a later call could do
 otherwise (`_watch`, `_python_state`). The record becomes a graph (`_graph`), whose operators of elements are merged
-(`_groups`) and printed as kernels (`_kernels`), and the graph a program of Python that calls these (`_program`), which
-answers the calls that it is for (`_compiled`).
+(`_groups`), printed and compiled (`_drafts`) to kernels (`_kernels`), unless another process has done so
+(`_kept_steps`). The graph becomes a program of Python that calls these (`_program`), which answers the calls that it is
+for (`_compiled`).
 """
 
 from __future__ import annotations

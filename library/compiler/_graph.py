@@ -2,6 +2,8 @@
 
 A value is a tensor as one call has left it. Operations whose results nobody uses are gone, unless they do something
 besides. A graph ends where a condition on elements is read, and is followed by one for each way on that is known.
+
+Two graphs of which all shown fields are the same have the same steps (`_kept_steps`).
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ PURE = frozenset(("elementwise", "reduce", "scan", "rows", "fold", "compute", "e
 class Value:
     """A tensor while a program runs."""
 
-    index: int
+    index: int = field(repr=False)
     facts: Facts
     tensor: Any = field(repr=False)
     """The tensor of the recorded run, or another one of which the same is known; None: a program has been made."""
@@ -60,7 +62,7 @@ class Operation:
     """True if the operator gives a tensor, not several."""
     excluded: int
     is_tracked: bool
-    place: Place
+    place: Place = field(repr=False)
     renames: bool = False
     """True if it overwrites a tensor whose memory nothing else has, so that the result counts as another value."""
     is_copied: bool = False
@@ -90,13 +92,13 @@ class Graph:
     constants: list[tuple[Value, Any]] = field(default_factory=list)
     """The values of tensors that are made of numbers, and these tensors."""
     operations: list[Operation] = field(default_factory=list)
-    structure: Structure = field(default_factory=lambda: Structure(None))
+    structure: Structure = field(default_factory=lambda: Structure(None), repr=False)
     results: list[Any] = field(default_factory=list)
     """The leaves of the function's result: values, and what is no tensor. With a condition: values that are used
     afterwards."""
     condition: Operation | None = None
     """The operation that reads whether the function goes on one way or another."""
-    following: dict[bool, Graph] = field(default_factory=dict)
+    following: dict[bool, Graph] = field(default_factory=dict, repr=False)
     """The graphs that follow, by the condition."""
 
     def pruned(self) -> Graph:

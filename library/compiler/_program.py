@@ -16,8 +16,8 @@ from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
 from ._graph import Graph, Operation, Value
-from ._groups import Group, Grouping
-from ._kernels import Kernel, kernels
+from ._kept_steps import steps_of
+from ._kernels import Kernel, Merged
 from ._tiles import tiled
 
 _UNRECORDED = 1 | 1 << 14
@@ -170,33 +170,28 @@ def _casting(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: An
 
 def _steps(graph: Graph) -> list[Kernel | Operation]:
     """The steps of a graph, without those of what follows."""
-    divided = Grouping(graph).steps
-    merged = [each for each in divided if isinstance(each, Group) and len(each.operations) > 1]
-    made = dict(zip(merged, kernels(merged), strict=True))
     steps: list[Kernel | Operation] = []
-    for step in divided:
-        steps += _of_group(step, made.get(step)) if isinstance(step, Group) else [step]
+    for step in steps_of(graph):
+        steps += _of_group(step) if isinstance(step, Merged) else [step]
     return tiled(steps, graph.results)
 
 
-def _of_group(group: Group, found: list[Kernel] | None) -> Iterable[Kernel | Operation]:
-    """The kernels of a group; its operations one by one where there can be none, or would be no gain."""
-    if found is not None and group.is_tracked:
-        found = _with_gradients(found, group.operations)
-    if found is not None:
-        return found
-    return [replace(each, is_copied=True) if each.renames else each for each in group.operations]
+def _of_group(group: Merged) -> Iterable[Kernel | Operation]:
+    """The kernels of a group; its operations where there are none, or where one of them can have no history."""
+    is_tracked = any(each.is_tracked for each in group.operations)
+    kernels = _with_gradients(group.kernels) if is_tracked else group.kernels
+    return kernels or [replace(each, is_copied=True) if each.renames else each for each in group.operations]
 
 
-def _with_gradients(found: list[Kernel], operations: Sequence[Operation]) -> list[Kernel] | None:
-    """Kernels whose results have a history; None where one of them cannot have one."""
+def _with_gradients(kernels: Sequence[Kernel]) -> Sequence[Kernel]:
+    """Kernels whose results have a history; none where one of them cannot have one."""
     from ._gradients import with_gradients
 
     made = []
-    for kernel in found:
-        pair = with_gradients(kernel, operations, Program)
+    for kernel in kernels:
+        pair = with_gradients(kernel, kernel.operations, Program)
         if pair is None:
-            return None
+            return ()
         made.append(replace(kernel, function=pair[0], backward=pair[1]))
     return made
 

@@ -233,7 +233,7 @@ class _Rows:
         function = _function(made, steps, inputs, results)
         operations = tuple(operation for each in self._steps for operation in each.operations)
         texts = dict.fromkeys(each.text for each in steps if isinstance(each, Kernel))
-        return Kernel(function, inputs, tuple(results), operations, "\n".join(texts))
+        return Kernel(function, "", inputs, tuple(results), operations, "\n".join(texts))
 
     def _division(self) -> tuple[int, int]:
         """The dimension that is divided into tiles, and into how many."""

@@ -327,7 +327,7 @@ def test_fork() -> None:
 def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
-    monkeypatch.setattr("opweave.compiler._kernels._warned", False)
+    monkeypatch.setattr("opweave.compiler._drafts._warned", False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check(lambda x: (x * 1.25 + 1).exp() - 1, X)
@@ -341,7 +341,7 @@ def test_damaged_cache(damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tm
 
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
     for _ in range(3):
-        _kernels._known.clear()
+        _kernels.KNOWN.clear()
         check(lambda x: (x * 1.5 + 1).exp() - 1, X)
         (kept,) = (tmp_path / "opweave" / "compiled").iterdir()
         if damage is not None:
