@@ -24,6 +24,15 @@ INSTALL = ("-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps
 # Something is added to both, so that no declared derivative becomes wrong; sub has every dtype and alpha.
 EDITED = ("elementwise: self - alpha * other\n", "reference: self - alpha * other\n")
 IMPORTS = 15  # of which the best counts
+COMPILED = """
+import time
+import opweave
+began = time.perf_counter()
+function = opweave.compile(lambda x: 0.5 * x * (1 + opweave.tanh(0.7978845608 * (x + 0.044715 * x * x * x))) - 1)
+function(opweave.ones(1000))
+print(time.perf_counter() - began)
+"""
+"""The first call of a compiled function of ten operators, with what it imports."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +67,14 @@ class Environment:
     def seconds(self, *arguments: str | Path) -> float:
         """Return the time of a run of Python, outside the checkout so that only what is installed is imported."""
         began = time.perf_counter()
-        subprocess.run([self.python, *arguments], check=True, cwd=self.folder, env=self.variables)
+        self.output(*arguments)
         return time.perf_counter() - began
+
+    def output(self, *arguments: str | Path) -> str:
+        """Return what a run of Python prints."""
+        command = [self.python, *arguments]
+        done = subprocess.run(command, check=True, cwd=self.folder, env=self.variables, stdout=subprocess.PIPE)
+        return done.stdout.decode()
 
     def cpu_seconds(self, *arguments: str | Path) -> float:
         """The same in seconds of processors, whatever else runs, of all processes that this one starts."""
@@ -105,6 +120,7 @@ def measure(folder: Path) -> list[Figure]:
     single = folder / "one_operator.yaml"
     single.write_text("- func" + examples.read_text().split("- func")[1])
     weave = environment.cpu_seconds("-m", "opweave", "weave", single)
+    first, *later = (float(environment.output("-c", COMPILED)) for _ in range(IMPORTS))
     opweave, numpy = environment.seconds_of_imports("opweave", "numpy")
 
     environment.seconds(*INSTALL, "-Csetup-args=-Dlevels=own", "--editable", checkout)
@@ -114,6 +130,8 @@ def measure(folder: Path) -> list[Figure]:
         Figure("full build, `pip install .`", build, 180),
         Figure("edit of one operator until `import opweave` returns, one level", max(edits), 5, "CPU s"),
         Figure("`opweave weave` of one operator outside the tree, nothing cached", weave, 2, "CPU s"),
+        Figure("first call of a compiled function of ten operators, nothing cached", first, 1.5),
+        Figure("first call of it in another process", 1e3 * min(later), 50, "ms"),
         Figure("`import opweave` against `import numpy`", opweave / numpy, 1.2, "×"),
     ]
 
