@@ -98,11 +98,11 @@ def compile(
     """Return a function that gives what another one does, in fewer loops over memory.
 
     Its first call runs the function and records the operators that it calls. Later calls with tensors of the same
-    dtypes and shapes run what was recorded: operators of elements that follow each other are one kernel, which is
-    compiled when it is first needed and kept on disk. What another call could do otherwise is compared before:
-    numbers and other arguments, variables that the function reads, modules with their parameters and settings. A
-    function that reads elements for more than a condition, or does anything besides computing tensors, runs as it is;
-    `explain` says why.
+    dtypes run what was recorded, with other sizes as well where Python is told none of these: operators of elements
+    that follow each other are one kernel, which is compiled when it is first needed and kept on disk. What another call
+    could do otherwise is compared before: numbers and other arguments, variables that the function reads, modules with
+    their parameters and settings. A function that reads elements for more than a condition, or does anything besides
+    computing tensors, runs as it is; `explain` says why.
 
     A module is changed and returned itself, so that the names in its `state_dict` stay what they are: its calls are
     compiled. The results are those of the function, bit for bit but for what docs/compile.md names.
@@ -110,7 +110,8 @@ def compile(
     Args:
         model: what is called, or None, which makes a decorator.
         fullgraph (bool): whether a function that cannot be recorded is an error.
-        dynamic (bool or None): without effect.
+        dynamic (bool or None): whether what is recorded is to be for other sizes: True from the first call on, None
+            once a size has changed, False never.
         backend (str or callable): `inductor` or None; with any other of torch's names, or a callable, which is never
             called, the function is returned as it is.
         mode (str): without effect; one of torch's.
@@ -141,18 +142,18 @@ def compile(
         if model is None:
             raise RuntimeError("Model can't be None")
         _check(model, **settings)
-        return model if is_left or model in _disabled else _compile_calls(model, fullgraph, recompile_limit)
+        return model if is_left or model in _disabled else _compile_calls(model, fullgraph, recompile_limit, dynamic)
 
     return decorate if model is None else decorate(model)
 
 
-def _compile_calls(model: Any, fullgraph: bool, limit: int | None) -> Any:
+def _compile_calls(model: Any, fullgraph: bool, limit: int | None, dynamic: bool | None) -> Any:
     from ._compiled import compiled
     from ._python_state import is_module
 
     if not is_module(model):
-        return compiled(model, fullgraph, limit)
-    vars(model)["_compiled_call_impl"] = compiled(model._call_impl, fullgraph, limit)
+        return compiled(model, fullgraph, limit, dynamic)
+    vars(model)["_compiled_call_impl"] = compiled(model._call_impl, fullgraph, limit, dynamic)
     return model
 
 

@@ -19,6 +19,7 @@ from .._base.tensor_class import Tensor
 from .._dispatch.autocast import AUTOCAST, casting
 from .._handle import answer, excluded, signature, with_keys
 from . import _recording
+from ._bound import Unbound, bound
 from ._graph import Ways
 from ._program import Program, Unrecorded
 from ._python_state import CONSTANTS, Guard, PythonState, is_own_frame
@@ -26,6 +27,10 @@ from ._recording import Recording, Unsupported
 from ._watch import Watch
 
 _MOST_PROGRAMS = 8
+_MOST_SIZES = 64
+"""The number of combinations of sizes whose programs one recording keeps."""
+_MOST_UNBOUND = 8
+"""The number of combinations of sizes that a recording may not be for before no other is tried."""
 _MOST_REFUSALS = 2
 """The number of calls that may fail to be recorded before no other is tried: the first one may fill caches."""
 
@@ -61,25 +66,63 @@ def _is_same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and isinstance(one, (int, float, str, bytes)) and repr(one) == repr(other)
 
 
-class _Entry:
-    """A program, and the calls that it is for.
+class Entry:
+    """A recording, and the calls that it is for.
 
     Attributes:
+        program: its program.
         for_tensors: the same for the core, to answer calls of tensors alone.
+        others: programs for other sizes, by the signatures of tensors.
+        unbound: why there is none for some sizes.
+        cause: why there is this one besides another; "": it is the first one of its kind.
     """
 
-    __slots__ = ("arguments", "captured", "for_tensors", "program", "ways")
-
-    def __init__(self, arguments: _Arguments, captured: tuple[Any, ...], guard: Guard, ways: Ways) -> None:
-        wanted = signature(arguments.tensors + captured)
+    def __init__(
+        self, arguments: _Arguments, captured: tuple[Any, ...], guard: Guard, ways: Ways, cause: str = ""
+    ) -> None:
+        tensors = arguments.tensors + captured
+        wanted, kinds = signature(tensors, True), signature(tensors, False)
         if wanted is None:
             raise Unsupported("a variable is no plain tensor")
         self.arguments = _Kept(arguments.structure, arguments.others, arguments.is_plain)
         self.captured = captured
         self.ways = ways
+        self.cause = cause
         self.program = Program(ways.graph(), excluded())
         ways.release()
-        self.for_tensors = wanted, captured, *guard, self.program.run
+        self.others: dict[bytes, Program] = {}
+        self.unbound: list[str] = []
+        self._guard = guard
+        self._kinds = kinds
+        self._runs: dict[bytes, Any] = {}
+        self.for_tensors = wanted, captured, *guard, self.program.run, self._runs
+
+    def differs_by_sizes(self, arguments: _Arguments) -> bool:
+        """Return whether a call is like the recorded one but for sizes."""
+        is_like = arguments.is_like(self.arguments) and self._guard.holds()
+        return is_like and signature(arguments.tensors + self.captured, False) == self._kinds
+
+    def bind(self, arguments: _Arguments) -> bool:
+        """Make a program for the sizes of a call that differs by them. Returns False where none can be made."""
+        tensors = arguments.tensors + self.captured
+        key = signature(tensors, True)
+        if key is None or len(self.unbound) >= _MOST_UNBOUND:
+            return False
+        if key not in self.others:
+            try:
+                program = bound(self.ways, tensors, arguments.hidden)
+            except Unbound as reason:
+                self.unbound.append(str(reason))
+                return False
+            while len(self.others) >= _MOST_SIZES:
+                self.forget(next(iter(self.others.values())))
+            self.others[key], self._runs[key] = program, program.run
+        return True
+
+    def forget(self, program: Program) -> None:
+        """Forget a program for other sizes."""
+        for key in [key for key, each in self.others.items() if each is program]:
+            del self.others[key], self._runs[key]
 
 
 class _Kept(NamedTuple):
@@ -99,11 +142,16 @@ class Compiled:
         for_tensors: those that are for calls of tensors alone, by position, as the core takes them.
         refusals: why calls could not be recorded.
         is_other: whether the last call was not to be recorded, for its tensors or modes.
+        is_dynamic: whether programs are made for other sizes than those of a recording.
     """
 
-    def __init__(self, function: Callable[..., Any], fullgraph: bool, limit: int | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fullgraph: bool, limit: int | None, dynamic: bool | None = None
+    ) -> None:
         self.function = function
-        self.entries: tuple[_Entry, ...] = ()
+        self._dynamic = dynamic
+        self.is_dynamic = dynamic is not False
+        self.entries: tuple[Entry, ...] = ()
         self.for_tensors: tuple[Any, ...] = ()
         self.refusals: list[str] = []
         self.is_other = False
@@ -118,41 +166,57 @@ class Compiled:
         self._keep(())
         self.refusals, self._attempts = [], 0
 
-    def _keep(self, entries: Sequence[_Entry]) -> None:
+    def _keep(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
         self.for_tensors = tuple([each.for_tensors for each in self.entries if each.arguments.is_plain])
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that is none of tensors alone, or the first one of its kind."""
         arguments = _Arguments(args, kwargs)
+        result = self._answered(arguments)
+        if result is NotImplemented and not _is_watched() and with_keys(0, arguments.hidden, self._bind, arguments):
+            result = self._answered(arguments)
+        if result is not NotImplemented:
+            return result
+        if self._is_left_alone(arguments):
+            return self.function(*args, **kwargs)
+        return self._recorded(arguments, args, kwargs)
+
+    def _answered(self, arguments: _Arguments) -> Any:
         for entry in self.entries:
             if arguments.is_like(entry.arguments):
                 result = with_keys(0, arguments.hidden, answer, (entry.for_tensors,), arguments.tensors)
                 if result is not NotImplemented:
                     return result
-        if self._is_left_alone(arguments):
-            return self.function(*args, **kwargs)
-        return self._recorded(arguments, args, kwargs)
+        return NotImplemented
+
+    def _bind(self, arguments: _Arguments) -> bool:
+        """Make a program for the sizes of a call, of what was recorded with others."""
+        if not self.is_dynamic:
+            return False
+        with self._lock:
+            return any(each.differs_by_sizes(arguments) and each.bind(arguments) for each in self.entries)
 
     def go_another_way(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that a program is for, which does not know how the function goes on."""
         arguments = _Arguments(args, kwargs)
         if not self._is_left_alone(arguments):
             known = next((each for each in self.entries if each.program is program), None)
-            return self._recorded(arguments, args, kwargs, known)
+            return self._recorded(arguments, args, kwargs, known)  # None: the program is one for other sizes
         if self._attempts >= self._limit:  # what was computed until here would be lost in most calls
             with self._lock:
                 self._keep([each for each in self.entries if each.program is not program])
+                for each in self.entries:
+                    each.forget(program)
             self.refusals.append(f"elements that are read take more than {self._limit} ways")
         return self.function(*args, **kwargs)
 
     def _is_left_alone(self, arguments: _Arguments) -> bool:
-        profiler = sys.getprofile()
-        if _recording.active() is not None or not (profiler is None or callable(profiler)):
-            return True  # a profiler in C would not watch any longer after another one had
+        if _is_watched():
+            return True
         if not self._fullgraph and (self._attempts >= self._limit or len(self.refusals) >= _MOST_REFUSALS):
             return True
-        self.is_other = with_keys(0, arguments.hidden, signature, arguments.tensors) is None
+        self.is_other = with_keys(0, arguments.hidden, signature, arguments.tensors, True) is None
         return self.is_other
 
     def _refuse(self, reason: Unsupported) -> None:
@@ -161,7 +225,7 @@ class Compiled:
             raise reason
 
     def _recorded(
-        self, arguments: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], known: _Entry | None = None
+        self, arguments: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], known: Entry | None = None
     ) -> Any:
         """The result of the function itself, during which a program is recorded, or another way of a known one."""
         with self._lock:
@@ -175,6 +239,9 @@ class Compiled:
         given = (*arguments.tensors, *state.tensors)
         recording = Recording(given, is_own_frame, has_conditions=not self._fullgraph, hidden=arguments.hidden)
         recording.raises = self._fullgraph
+        others = with_keys(0, arguments.hidden, self._of_other_sizes, arguments) if known is None else []
+        if self.is_dynamic:
+            recording.note_sizes(bool(self._dynamic or others))
         before = excluded()
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)
         try:
@@ -184,17 +251,27 @@ class Compiled:
                 raise Unsupported("the function changes whether gradients are recorded")
             if not state.guard(True).holds() or not _Arguments(args, kwargs).is_like(arguments):
                 raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
-            with_keys(0, arguments.hidden, self._add, arguments, state, recording, result, known)
+            cause = others[0].unbound[-1] if others and others[0].unbound else ""
+            with_keys(0, arguments.hidden, self._add, arguments, state, recording, result, known, cause)
         except Unsupported as reason:
             self._refuse(reason)
         return result
 
+    def _of_other_sizes(self, arguments: _Arguments) -> list[Entry]:
+        return [each for each in self.entries if each.differs_by_sizes(arguments)]
+
     def _add(
-        self, arguments: _Arguments, state: PythonState, recording: Recording, result: Any, known: _Entry | None
+        self,
+        arguments: _Arguments,
+        state: PythonState,
+        recording: Recording,
+        result: Any,
+        known: Entry | None,
+        cause: str,
     ) -> None:
         """Add the program of a recording, or a way to that of the program."""
         used = {id(each) for call in recording.calls for each in tensors_in((*call.args, call.out))}
-        used |= {id(each) for each in flatten(result)[0]}
+        used |= {id(each) for each in (*flatten(result)[0], *recording.tensors_read)}
         with self._lock:
             if known is not None:  # which another thread may have replaced, or forgotten
                 known = next((each for each in self.entries if each.ways is known.ways), None)
@@ -204,8 +281,14 @@ class Compiled:
             there = {id(each) for each in arguments.tensors + captured}
             captured += tuple(each for each in state.tensors if id(each) in used and id(each) not in there)
             ways.add(recording, arguments.tensors + captured, result)
-            entry = _Entry(arguments, captured, state.guard(ways.calls_modules), ways)
+            entry = Entry(arguments, captured, state.guard(ways.calls_modules), ways, cause)
             self._keep([entry, *(each for each in self.entries if each is not known)])
+
+
+def _is_watched() -> bool:
+    """Return whether calls are recorded already, or by a profiler in C, which would not watch after another one had."""
+    profiler = sys.getprofile()
+    return _recording.active() is not None or not (profiler is None or callable(profiler))
 
 
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
@@ -217,9 +300,9 @@ def forget_all() -> None:
         each.reset()
 
 
-def compiled(function: _Called, fullgraph: bool, limit: int | None) -> _Called:
+def compiled(function: _Called, fullgraph: bool, limit: int | None, dynamic: bool | None = None) -> _Called:
     """Return the compiled form of a function."""
-    known = Compiled(function, fullgraph, limit)
+    known = Compiled(function, fullgraph, limit, dynamic)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

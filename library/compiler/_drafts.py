@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import NamedTuple
 
 from .._base.warn import warn
@@ -69,8 +70,8 @@ def _draft(group: Group, results: tuple[Value, ...]) -> _Draft:
     inputs = tuple(value for name, value in group.leaves.items() if name in used)
     # Names by position, so that equal groups have one text wherever they are in programs.
     named = {name_of(value): f"a{place}" for place, value in enumerate(inputs)}
-    dtypes = {named[name_of(value)]: dtype_of(value) for value in inputs}
-    return _Draft(inputs, results, _text(dtypes, [_renamed(each, named) for each in roots]) if inputs else "")
+    dtypes = tuple((named[name_of(value)], dtype_of(value)) for value in inputs)
+    return _Draft(inputs, results, _text(dtypes, tuple(_renamed(each, named) for each in roots)) if inputs else "")
 
 
 def _renamed(root: Node, named: dict[str, str]) -> Node:
@@ -78,8 +79,9 @@ def _renamed(root: Node, named: dict[str, str]) -> Node:
     return recorded.with_operands(root, arguments)
 
 
-def _text(inputs: dict[str, DType], roots: Sequence[Node]) -> str:
-    return fused.c_text(fused.operator("recorded", inputs, roots))
+@lru_cache(1024)
+def _text(inputs: tuple[tuple[str, DType], ...], roots: tuple[Node, ...]) -> str:
+    return fused.c_text(fused.operator("recorded", dict(inputs), roots))
 
 
 # ---- compiling ----------------------------------------------------------------------------------------------

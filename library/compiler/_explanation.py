@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ._compiled import Compiled, compiled
+from ._bound import size_read
+from ._compiled import Compiled, Entry, compiled
 from ._graph import Operation, Value
 from ._kernels import Kernel
 from ._program import Program
@@ -21,13 +22,26 @@ def explanation(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
         assert isinstance(known, Compiled)
     if args or kwargs:
         function(*args, **kwargs)
-    lines = [
-        line for place, entry in enumerate(reversed(known.entries), 1) for line in _of_program(place, entry.program)
-    ]
+    lines = []
+    for place, entry in enumerate(reversed(known.entries), 1):
+        first, *rest = _of_program(place, entry.program)
+        lines += [first, *_of_sizes(entry, known.is_dynamic), *rest]
     lines += [f"not recorded: {each}" for each in known.refusals]
     if known.is_other:
         lines.append("the last call ran the function: an argument is no plain tensor, or a mode sees all calls")
     return "\n".join(lines or ["no call was recorded"])
+
+
+def _of_sizes(entry: Entry, is_dynamic: bool) -> Iterator[str]:
+    """Text about the sizes that a program is for."""
+    if entry.cause:
+        yield f"  recorded anew: {entry.cause}"
+    if not is_dynamic:
+        return
+    for what in dict.fromkeys(f"{size_read(each)}, which is read ({each.place})" for each in entry.ways.reads):
+        yield f"  only for {what}"
+    if entry.others:
+        yield f"  for {_counted(len(entry.others), 'other combination')} of sizes as well"
 
 
 def _of_program(place: int, program: Program) -> Iterator[str]:

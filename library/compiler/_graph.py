@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._base.devices import CPU
+from .._base.keys import KEY_BITS
 from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
 from .._C import lib
@@ -140,29 +141,48 @@ class Graph:
                 self.following[outcome] = following
 
 
+class Read(NamedTuple):
+    """Fact that Python was told a size of a value."""
+
+    value: Value | None
+    """None: it is not known of which."""
+    dim: int
+    place: Place
+
+
 class Ways:
     """The graphs of a function that differ only by the conditions on elements that it reads.
 
     Attributes:
         calls_modules: True if modules are called on one of the ways.
+        reads: the sizes that Python was told.
     """
 
     def __init__(self) -> None:
         self.calls_modules = False
+        self.reads: list[Read] = []
         self._values: dict[Any, Value] = {}
         self._graph: Graph | None = None
 
     def add(self, recording: Recording, given: Sequence[Any], result: Any) -> None:
         """Add the graph of a recording. Raises Unsupported as `graph_of` does."""
         self.calls_modules |= recording.calls_modules
-        graph = _Reader(recording, given, self._values).graph(given, result)
+        reader = _Reader(recording, given, self._values)
+        graph = reader.graph(given, result)
+        self.reads += reader.reads()
         if self._graph is None:
             self._graph = graph
         else:
             self._graph.join(graph)
 
+    @property
+    def recorded(self) -> Graph:
+        """One graph of all of them, with all calls."""
+        assert self._graph is not None
+        return self._graph
+
     def graph(self) -> Graph:
-        """Return one graph of all of them."""
+        """Return one graph of all of them, with the calls that are needed."""
         assert self._graph is not None
         for value in self._values.values():
             value.restore()
@@ -217,6 +237,11 @@ class _Reader:
         graph.results = [self._operand(graph, each) for each in leaves]
         return first
 
+    def reads(self) -> Iterator[Read]:
+        """Return the sizes that Python was told, of a graph that was made."""
+        for read in () if self._recording.sizes is None else self._recording.sizes.found.values():
+            yield Read(self._values.get(id(read.tensor)), read.dim, read.place)
+
     def _next(self, call: Call) -> Graph:
         """The beginning of the graph that follows where a condition was read."""
         self._outcomes += (call.result,)
@@ -248,9 +273,10 @@ class _Reader:
         return self._values[id(leaf)]
 
     def _operation(self, graph: Graph, call: Call) -> Operation:
-        args, out = (_mapped(each, lambda leaf: self._operand(graph, leaf)) for each in (call.args, call.out))
+        args, out = (mapped(each, lambda leaf: self._operand(graph, leaf)) for each in (call.args, call.out))
         results, is_single = _results(call)
-        if any(lib.keys(each._h) & ~_AUTOGRAD for each in results if each is not None):
+        plain = _AUTOGRAD if self._recording.has_elements else _AUTOGRAD | _META
+        if any(lib.keys(each._h) & ~plain for each in results if each is not None):
             raise Unsupported(f"{call.op.name}() gives a tensor that is not dense", call.place)
         memory = [_memory_of(each) for each in results if each is not None]
         is_lasting = not self._lasting.isdisjoint(memory)
@@ -265,7 +291,7 @@ class _Reader:
         return Operation(call.op, args, out, call.mode, made, is_single, *facts)
 
 
-_AUTOGRAD = 1
+_AUTOGRAD, _META = KEY_BITS["autograd"], KEY_BITS["meta"]
 _MOST_CONDITIONS = 40
 """The number of conditions in one another that Python takes."""
 
@@ -293,9 +319,10 @@ def _needed(operations: Sequence[Operation], returned: Sequence[Any]) -> list[Op
     return kept[::-1]
 
 
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return what a function makes of each value in tuples and lists."""
     if isinstance(value, (tuple, list)):
-        return type(value)(_mapped(each, change) for each in value) if type(value) in (tuple, list) else change(value)
+        return type(value)(mapped(each, change) for each in value) if type(value) in (tuple, list) else change(value)
     return change(value)
 
 

@@ -16,7 +16,7 @@ from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
 from ._graph import Graph, Operation, Value
-from ._kept_steps import steps_of
+from ._kept_steps import Steps, steps_of
 from ._kernels import Kernel, Merged
 from ._tiles import tiled
 
@@ -43,8 +43,10 @@ class Program:
         text: the Python of `run`.
     """
 
-    def __init__(self, graph: Graph, excluded: int) -> None:
-        """Make the program of a graph, for threads that do not look at some dispatch keys."""
+    def __init__(self, graph: Graph, excluded: int, divide: Callable[[Graph], Steps] = steps_of) -> None:
+        """Make the program of a graph, which is divided into steps, for threads that do not look at some dispatch
+        keys."""
+        self._divide = divide
         self.steps: list[Kernel | Operation] = []
         self._excluded = excluded
         self._names: dict[str, Any] = {}
@@ -70,7 +72,7 @@ class Program:
         """Write the lines of a graph and of those that follow. Nothing reads the values that have `ended` any more."""
         lines = [f"del {_variable(each)}" for each in ended]
         lines += [f"{_variable(value)} = {self._named(constant.clone)}()" for value, constant in graph.constants]
-        steps = _steps(graph)
+        steps = _steps(graph, self._divide)
         self.steps += steps
         last = _last_uses(steps)
         kept = {each for each in graph.results if isinstance(each, Value)}
@@ -118,6 +120,8 @@ class Program:
 
     def _operation(self, operation: Operation) -> str:
         results = "".join(f"{_variable(each) if each else '_'}, " for each in operation.results)
+        if not results:
+            return self._call(operation)
         return f"{results.rstrip(', ') if operation.is_single else results} = {self._call(operation)}"
 
     def _call(self, operation: Operation) -> str:
@@ -138,9 +142,9 @@ class Program:
             ]
         if operation.excluded != self._excluded:
             changed = operation.excluded ^ self._excluded
-            function = partial(_under, self._excluded & changed, operation.excluded & changed, function)
+            function = partial(under, self._excluded & changed, operation.excluded & changed, function)
         if operation.casts is not None:
-            function = partial(_casting, operation.casts, function)
+            function = partial(casting_to, operation.casts, function)
         return f"{self._named(function)}({', '.join(arguments)})"
 
     def _result(self, structure: Structure, leaves: Any) -> str:
@@ -155,23 +159,23 @@ class Program:
         return f"{self._named(shallow.unflatten)}([{', '.join(values)}])"
 
 
-def _under(cleared: int, excluded: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The result of a function while other dispatch keys are not looked at."""
+def under(cleared: int, excluded: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a function while other dispatch keys are not looked at."""
     return with_keys(cleared, excluded, partial(function, **kwargs), *args)
 
 
-def _casting(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The result of a function whose products are cast."""
+def casting_to(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a function whose products are cast."""
     from ..amp.autocast_mode import autocast
 
     with autocast("cpu", dtype=wanted):
-        return _under(AUTOCAST, 0, function, *args, **kwargs)
+        return under(AUTOCAST, 0, function, *args, **kwargs)
 
 
-def _steps(graph: Graph) -> list[Kernel | Operation]:
+def _steps(graph: Graph, divide: Callable[[Graph], Steps]) -> list[Kernel | Operation]:
     """The steps of a graph, without those of what follows."""
     steps: list[Kernel | Operation] = []
-    for step in steps_of(graph):
+    for step in divide(graph):
         steps += _of_group(step) if isinstance(step, Merged) else [step]
     return tiled(steps, graph.results)
 

@@ -19,7 +19,8 @@ from .._dispatch.autocast import casting
 from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
 from .._dispatch.modes import include_key
 from .._dispatch.op import COMPOSITE, NEW, Op
-from .._handle import excluded, needs_grad, with_keys
+from .._handle import excluded, needs_grad, set_shape_reader, with_keys
+from ._size_reads import SizeReads
 
 KEY = "compile"
 
@@ -103,6 +104,12 @@ class Recording:
         """True while a call runs, within which nothing is recorded."""
         self.aliases: dict[int, tuple[Any, Any]] = {}
         """Other objects of tensors that are known, and these, where `by_memory` says so: what graphs save."""
+        self.sizes: SizeReads | None = None
+        """The sizes that Python is told; None: that is not noted."""
+        self.keeps_composites = False
+        """True if an operator that is made of others is one call where its Python is told sizes."""
+        self.has_elements = True
+        """False if tensors are described only, to find out what calls give."""
         self._by_memory: dict[Any, Any] | None = {} if by_memory else None
         self._has_conditions = has_conditions
         self._hidden = hidden
@@ -113,6 +120,18 @@ class Recording:
         self._versions = self._given_versions()
         self._storages = {int(lib.storage_of(each._h)) for each in self._given.values()}
         self._facts: dict[int, Facts] = {}
+
+    def note_sizes(self, keeps_composites: bool) -> None:
+        """Note the sizes that Python is told, and keep composites or not."""
+        self.sizes = SizeReads(self.place)
+        self.keeps_composites = keeps_composites
+        for each in self._given.values():
+            self.sizes.know(each)
+
+    @property
+    def tensors_read(self) -> list[Any]:
+        """The tensors of which Python was told sizes."""
+        return [] if self.sizes is None else [each.tensor for each in self.sizes.found.values()]
 
     def decomposes(self, op: Op, out: Any, mode: int) -> bool:
         """Return whether what is recorded are the calls that a call makes, and not itself."""
@@ -150,6 +169,8 @@ class Recording:
     def note(self, tensor: Any) -> None:
         """Take a tensor for one that is known."""
         self.facts(tensor)
+        if self.sizes is not None:
+            self.sizes.know(tensor)
         self._storages.add(int(lib.storage_of(tensor._h)))
         if self._by_memory is not None:
             self._by_memory.setdefault(_memory_of(tensor), tensor)
@@ -162,25 +183,49 @@ class Recording:
 
     def call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         """Return the result of a call, which is recorded."""
-        self.is_paused = True
-        include_key(KEY, False)
-        try:
+        with self.paused():
             return self._call(op, args, out, mode)
-        finally:
-            include_key(KEY, True)
-            self.is_paused = False
 
-    def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-        is_tracked = needs_grad(*args)
-        for each in tensors_in((*args, out)):
+    def decomposed(self, op: Op, args: Sequence[Any]) -> Any:
+        """Return the result of a call of which the calls that it makes are recorded; or it alone, if its Python is told
+        sizes."""
+        sizes = self.sizes
+        if sizes is None or not self.keeps_composites:
+            return redispatch(op, args, None, NEW, below=KEY)
+        with self.paused():
+            self._take(args)
+        calls, reads = len(self.calls), len(sizes.found)
+        result = redispatch(op, args, None, NEW, below=KEY)
+        with self.paused():
+            is_tensors = bool(_results(result)) and all(isinstance(each, Tensor) for each in _results(result))
+            if len(sizes.found) > reads and is_tensors:
+                del self.calls[calls:]
+                sizes.forget_from(reads)
+                self._add(op, args, None, NEW, result, needs_grad(*args), casting())
+        return result
+
+    def paused(self) -> _Pause:
+        """Return a block in which nothing is recorded."""
+        return _Pause(self)
+
+    def _take(self, operands: Iterable[Any]) -> None:
+        for each in tensors_in(operands):
             if id(each) not in self._facts and id(each) not in self._given and not self._is_alias(each):
                 self.keep(each)
             self.note(each)
+
+    def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+        is_tracked = needs_grad(*args)
+        self._take((*args, out))
         result = redispatch(op, args, out, mode, below=KEY)
-        casts = casting() if op.family == COMPOSITE else None
+        self._add(op, args, out, mode, result, is_tracked, casting() if op.family == COMPOSITE else None)
+        return result
+
+    def _add(self, op: Op, args: Sequence[Any], out: Any, mode: int, result: Any, is_tracked: bool, casts: Any) -> None:
+        """Write down a call that was made."""
         keys = excluded() | self._hidden
         self.calls.append(Call(op, tuple(args), out, mode, result, keys, is_tracked, self.place(), casts))
-        for each in result if isinstance(result, (tuple, list)) else (result,):
+        for each in _results(result):
             if isinstance(each, Tensor):
                 self.note(each)
                 if self.facts(each) != Facts(each.dtype, tuple(each.shape), each.stride()):
@@ -190,7 +235,6 @@ class Recording:
             elif each is not None:
                 self.refuse(f"{op.name}() reads elements for a number")
         self._draws |= op.random
-        return result
 
     def _refuse_condition(self, op: Op) -> None:
         """Refuse a condition after which the function could not begin anew, to be recorded on its other way."""
@@ -201,9 +245,34 @@ class Recording:
         return [int(lib.version(each._h)) for each in self._given.values()]
 
 
+def _results(result: Any) -> Sequence[Any]:
+    return result if isinstance(result, (tuple, list)) else (result,)
+
+
 def _memory_of(tensor: Any) -> Any:
     handle = tensor._h
     return lib.storage_of(handle), lib.storage_offset(handle), shape_of(handle), strides_of(handle), tensor.dtype
+
+
+class _Pause:
+    """A block of a recording in which nothing is recorded."""
+
+    __slots__ = ("_recording",)
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def __enter__(self) -> None:
+        self._recording.is_paused = True
+        include_key(KEY, False)
+        if self._recording.sizes is not None:
+            self._recording.sizes.pause()
+
+    def __exit__(self, *error: object) -> None:
+        if self._recording.sizes is not None:
+            self._recording.sizes.resume()
+        include_key(KEY, True)
+        self._recording.is_paused = False
 
 
 class _State(threading.local):
@@ -225,18 +294,32 @@ def record(recording: Recording, watch: Any, function: Callable[..., Any], *args
     include_key(KEY, True)
     sys.setprofile(watch)
     try:
+        if recording.sizes is not None:
+            recording.sizes.resume()
         return function(*args, **kwargs)
     finally:
         sys.setprofile(before)
+        if recording.sizes is not None:
+            recording.sizes.pause()
         include_key(KEY, False)
         _state.recording = None
 
 
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     recording = _state.recording
-    if recording is None or recording.decomposes(op, out, mode):
+    if recording is None:
         return redispatch(op, args, out, mode, below=KEY)
+    if recording.decomposes(op, out, mode):
+        return recording.decomposed(op, args)
     return recording.call(op, args, out, mode)
 
 
+def _read_shape(tensor: Any) -> None:
+    recording = _state.recording
+    if recording is not None and recording.sizes is not None:
+        with recording.paused():
+            recording.sizes.read_shape(tensor, sys._getframe(1))
+
+
 register(KEY, _answer)
+set_shape_reader(_read_shape)

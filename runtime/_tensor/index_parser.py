@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 from .._base.devices import CPU
 from .._base.dtypes import EXPORTS, dtype
-from .._base.handles import OVERFLOW, exact_integer, shape_of, type_name
+from .._base.handles import OVERFLOW, exact_integer, type_name
 from .._base.tensor_class import Tensor
 from .._base.warn import warn
 from .._C import lib
 from .._dispatch.ops import ops
 
 _LARGEST = 2**63 - 1
+_WHOLE = slice(None)
 _INT64 = EXPORTS["int64"]
 _INDEX_DTYPES = tuple(EXPORTS[name] for name in ("int64", "int32", "bool", "uint8"))
 
@@ -32,12 +33,11 @@ one whole; and whether the index is a bool."""
 def parse(handle: float, index: Any) -> Steps:
     """Raises IndexError for what does not fit the shape of the tensor."""
     items = _items(index, lib.ndim(handle))
-    sizes = shape_of(handle)
-    _check_count(items, len(sizes), index)
+    _check_count(items, lib.ndim(handle), index)
     # A bool alone is a new dimension of size one or zero.
     if not isinstance(index, tuple) and type(items[0]) is bool:
         return [("unsqueeze", 0), ("slice", 0, 0, int(items[0]), 1)], [], True
-    return _steps(items, sizes)
+    return _steps(items, handle)
 
 
 def apply(tensor: Any, index: Any) -> tuple[Any, list[Any], bool]:
@@ -211,11 +211,13 @@ def _number(part: Any) -> int | bool:
 # ---- steps --------------------------------------------------------------------------------------------------
 
 
-def _steps(items: list[Any], sizes: tuple[int, ...]) -> Steps:
+def _steps(items: list[Any], handle: float) -> Steps:
+    """The steps of the parts of an index. Sizes of dimensions that are left whole are not looked at, as programs that
+    are recorded are for any other."""
     views: list[tuple[Any, ...]] = []
     tensors: list[tuple[int, Any]] = []  # where each stands among the dimensions of the view, and the tensor
     dim = to = 0  # the next dimension, and where it is in the view
-    ndim = len(sizes)
+    ndim = lib.ndim(handle)
     named = sum(_dimensions_of(item) for item in items)
     for position, item in enumerate(items):
         if item is None or type(item) is bool:
@@ -229,12 +231,14 @@ def _steps(items: list[Any], sizes: tuple[int, ...]) -> Steps:
             count = ndim - named if item is Ellipsis else _dimensions_of(item)
             dim, to = dim + count, to + count
         elif type(item) is slice:
-            start, length, step = _slice_range(item, sizes[dim])
-            if (start, length, step) != (0, sizes[dim], 1):
-                views.append(("slice", to, start, length, step))
+            if item != _WHOLE:
+                size = lib.size(handle, dim)
+                start, length, step = _slice_range(item, size)
+                if (start, length, step) != (0, size, 1):
+                    views.append(("slice", to, start, length, step))
             dim, to = dim + 1, to + 1
         else:
-            size = sizes[dim]
+            size = lib.size(handle, dim)
             if not -size <= item < size:
                 if not -_LARGEST - 1 <= item <= _LARGEST:
                     raise ValueError(OVERFLOW)

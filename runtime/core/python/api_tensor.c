@@ -1,6 +1,7 @@
 /* Tensors and storages as Python sees them: everything of api.h that is neither an operator nor global state. */
 #include "families/driver.h"
 #include "tensor/shape_cache.h"
+#include "tensor/size_reads.h"
 #include "tensor/storage.h"
 
 #include "abi/api.h"
@@ -154,14 +155,21 @@ double resize_out(double t, const int64_t *sizes, int32_t ndim) {
 
 void exchange(double a, double b) { ow_tensor_exchange(ow_unpack(a), ow_unpack(b)); }
 
-int32_t shape_id(double t) {
+/* A tensor of which Python is told all sizes, or a part of the layout. */
+static const ow_tensor *told(double t, int what) {
     const ow_tensor *self = ow_unpack(t);
+    ow_note_size(self, what);
+    return self;
+}
+
+int32_t shape_id(double t) {
+    const ow_tensor *self = told(t, OW_ALL_SIZES);
     return ow_shape_id(self->ndim, self->sizes);
 }
 
 int32_t ndim(double t) { return ow_unpack(t)->ndim; }
 
-int64_t numel(double t) { return ow_unpack(t)->numel; }
+int64_t numel(double t) { return told(t, OW_ALL_SIZES)->numel; }
 
 int32_t dtype(double t) { return ow_unpack(t)->dtype; }
 
@@ -171,19 +179,23 @@ int32_t element_dtype(double h) {
 }
 
 void sizes(double t, int64_t *out) {
-    const ow_tensor *self = ow_unpack(t);
+    const ow_tensor *self = told(t, OW_ALL_SIZES);
     for (int d = 0; d < self->ndim; d++) out[d] = self->sizes[d];
 }
 
 void strides(double t, int64_t *out) {
-    const ow_tensor *self = ow_unpack(t);
+    const ow_tensor *self = told(t, OW_LAYOUT);
     for (int d = 0; d < self->ndim; d++) out[d] = self->strides[d];
 }
 
 int64_t size(double t, int64_t dim) {
     const ow_tensor *self = ow_unpack(t);
     int64_t n = self->ndim;
-    if (dim >= -n && dim < n) return self->sizes[dim < 0 ? dim + n : dim];
+    if (dim >= -n && dim < n) {
+        const int of = (int)(dim < 0 ? dim + n : dim);
+        ow_note_size(self, of);
+        return self->sizes[of];
+    }
     if (n == 0)
         ow_fail(OW_INDEX_ERROR, "Dimension specified as %lld but tensor has no dimensions", (long long)dim);
     else
@@ -193,7 +205,7 @@ int64_t size(double t, int64_t dim) {
 }
 
 int64_t storage_offset(double t) {
-    const ow_tensor *self = ow_unpack(t);
+    const ow_tensor *self = told(t, OW_LAYOUT);
     return (int64_t)((uintptr_t)self->data - (uintptr_t)self->storage->data) / ow_itemsize(self->dtype);
 }
 
@@ -202,7 +214,7 @@ uintptr_t data_ptr(double t) {
     return self->numel && !ow_is_meta(self) ? (uintptr_t)self->data : 0;
 }
 
-int32_t flags(double t) { return ow_unpack(t)->flags; }
+int32_t flags(double t) { return told(t, OW_LAYOUT)->flags; }
 
 uint32_t keys(double t) { return ow_unpack(t)->keys; }
 
@@ -211,7 +223,7 @@ uint32_t device(double t) { return ow_device_of(ow_unpack(t)); }
 void set_keys(double t, uint32_t keys) { ow_unpack(t)->keys = keys; }
 
 int32_t item_kind(double t) {
-    const ow_tensor *self = ow_unpack(t);
+    const ow_tensor *self = told(t, OW_ALL_SIZES);
     if (self->numel != 1 || !ow_is_readable(self)) return -1;
     if (self->dtype == OW_BOOL) return 0;
     if (self->dtype == OW_UINT64) return 3;
@@ -240,7 +252,10 @@ static ow_storage *storage_at(uintptr_t storage) { return (ow_storage *)storage;
 
 uintptr_t storage_of(double t) { return (uintptr_t)ow_storage_memory(ow_unpack(t)->storage); }
 
-int64_t storage_nbytes(uintptr_t storage) { return storage_at(storage)->nbytes; }
+int64_t storage_nbytes(uintptr_t storage) {
+    ow_note_size(NULL, OW_LAYOUT);
+    return storage_at(storage)->nbytes;
+}
 
 int32_t storage_resize(uintptr_t storage, int64_t nbytes) {
     if (!ow_storage_resizable(storage_at(storage))) return -1;
@@ -252,7 +267,7 @@ uintptr_t storage_data(uintptr_t storage) {
     return s->flags & OW_STORAGE_DESCRIBED ? 0 : (uintptr_t)s->data;
 }
 
-int32_t suggested_order(double t) { return ow_suggested_order(ow_unpack(t)); }
+int32_t suggested_order(double t) { return ow_suggested_order(told(t, OW_LAYOUT)); }
 
 void count_write(double t) { ow_unpack(t)->storage->version++; }
 
@@ -285,4 +300,4 @@ double storage_described(uintptr_t storage) {
     return ow_pack(bytes);
 }
 
-int32_t memory_overlap(double a, double b) { return ow_memory_overlap(ow_unpack(a), ow_unpack(b)); }
+int32_t memory_overlap(double a, double b) { return ow_memory_overlap(told(a, OW_LAYOUT), told(b, OW_LAYOUT)); }

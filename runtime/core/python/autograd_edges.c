@@ -1,5 +1,6 @@
 /* Histories: which tensors a gradient is asked for, and what they were computed by. The graph is Python's
  * (autograd/); here is what every recorded call needs of it. */
+#include "tensor/size_reads.h"
 #include "tensor_object.h"
 
 /* Gives a view whose base was overwritten in between the edge that belongs to it now: refresh(view). */
@@ -147,6 +148,7 @@ PyObject *ow_meta(PyObject *module, PyObject *object) {
     (void)module;
     const ow_tensor *t = ow_any_tensor(object);
     if (!t) return PyErr_Format(PyExc_TypeError, "meta() takes a tensor");
+    ow_note_size(t, OW_ALL_SIZES);
     PyObject *shape = ow_shape_of(t), *dtype = shape ? PyLong_FromLong(t->dtype) : NULL;
     PyObject *device = dtype ? PyLong_FromUnsignedLong(ow_device_of(t)) : NULL;
     PyObject *meta = device ? PyTuple_Pack(3, shape, dtype, device) : NULL;
@@ -161,6 +163,7 @@ PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     const ow_tensor *t = n == 2 && PyTuple_Check(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
     if (!t) return PyErr_Format(PyExc_TypeError, "fits() takes a tensor and what meta() gives");
+    ow_note_size(t, OW_ALL_SIZES);
     PyObject *shape = PyTuple_GetItem(arguments[1], 0), *dtype = PyTuple_GetItem(arguments[1], 1);
     PyObject *device = PyTuple_GetItem(arguments[1], 2);
     int fits = shape && dtype && device && PyLong_AsLong(dtype) == t->dtype && PyLong_AsLong(device) == (long)ow_device_of(t) &&

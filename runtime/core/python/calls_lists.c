@@ -2,6 +2,7 @@
  * ops.yaml names as `fast_path`. They give None where they are not for the quick way, and the composite then does the same with all
  * its checks. */
 #include "families/driver.h"
+#include "tensor/size_reads.h"
 #include "tensor_object.h"
 #include "families/arg_results.h"
 #include "operator_arguments.h"
@@ -80,6 +81,7 @@ static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declin
 PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     const ow_tensor *t = n == 1 ? ow_any_tensor(arguments[0]) : NULL;
+    if (t) ow_note_size(t, OW_ALL_SIZES);
     if (!t || t->numel != 1 || !ow_is_readable(t)) Py_RETURN_NONE;
     return ow_element(t);
 }
@@ -88,6 +90,7 @@ PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 PyObject *ow_call_all_true(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     const ow_tensor *t = n == 1 ? ow_any_tensor(arguments[0]) : NULL;
+    if (t) ow_note_size(t, OW_LAYOUT);
     if (!t || t->dtype != OW_BOOL || !(t->flags & OW_CONTIGUOUS) || !ow_is_readable(t)) Py_RETURN_NONE;
     if (t->numel && memchr(t->data, 0, (size_t)t->numel)) Py_RETURN_NONE;
     Py_RETURN_TRUE;
@@ -98,6 +101,7 @@ PyObject *ow_call_contiguous(PyObject *module, PyObject *const *arguments, Py_ss
     (void)module;
     int64_t order;
     const ow_tensor *t = n == 2 ? ow_any_tensor(arguments[0]) : NULL;
+    if (t) ow_note_size(t, OW_LAYOUT);
     if (!t || !(t->flags & OW_CONTIGUOUS) || !ow_read_order(arguments[1], &order) || order >= OW_CHANNELS_LAST) Py_RETURN_NONE;
     return Py_NewRef(arguments[0]);
 }

@@ -80,8 +80,15 @@ PyObject *ow_device_memory_python(PyObject *module, PyObject *arguments);
 PyObject *ow_empty_device_cache(PyObject *module, PyObject *number);
 PyObject *ow_with_device(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_default_device_number(PyObject *module, PyObject *nothing);
+/* What a thread that notes it tells Python of sizes (noted_sizes.c). size_reads(is_on): pairs of handles and dimensions, or -1
+ * for all sizes and -2 for the strides as well, since the last call; the thread notes on, or not. The handle 0: no tensor that
+ * is known. */
+PyObject *ow_size_reads_of(PyObject *module, PyObject *is_on);
+/* Called as function(tensor) in place of a note where the shape is read as an attribute. */
+PyObject *ow_set_shape_reader(PyObject *module, PyObject *function);
+int ow_tell_shape(PyObject *object); /* 0 with Python's error set */
 /* What compiled calls compare (signature.c). */
-PyObject *ow_signature(PyObject *module, PyObject *tensors);
+PyObject *ow_signature(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_are_unchanged(PyObject *module, PyObject *entries);
 PyObject *ow_answer(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 

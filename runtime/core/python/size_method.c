@@ -1,5 +1,6 @@
 /* `Tensor.size`: the method of torch and the property of the array API standard at once. `t.size()` and `t.size(0)` are calls
  * of it, and elsewhere `t.size` counts as the number of elements. */
+#include "tensor/size_reads.h"
 #include "tensor_object.h"
 
 #include <structmember.h>
@@ -62,9 +63,15 @@ static PyObject *size_call(PyObject *self, PyObject *arguments, PyObject *keywor
     const ow_tensor *t = ow_any_tensor(method->tensor);
     Py_ssize_t n = PyTuple_Size(arguments);
     int64_t dim;
-    if (t && !keywords && n == 0) return ow_shape_of(t);
-    if (t && !keywords && n == 1 && ow_read_int(PyTuple_GetItem(arguments, 0), &dim) && -t->ndim <= dim && dim < t->ndim)
-        return PyLong_FromLongLong(t->sizes[dim < 0 ? dim + t->ndim : dim]);
+    if (t && !keywords && n == 0) {
+        ow_note_size(t, OW_ALL_SIZES);
+        return ow_shape_of(t);
+    }
+    if (t && !keywords && n == 1 && ow_read_int(PyTuple_GetItem(arguments, 0), &dim) && -t->ndim <= dim && dim < t->ndim) {
+        const int of = (int)(dim < 0 ? dim + t->ndim : dim);
+        ow_note_size(t, of);
+        return PyLong_FromLongLong(t->sizes[of]);
+    }
     PyObject *first = PyTuple_Pack(1, method->tensor), *all = first ? PySequence_Concat(first, arguments) : NULL;
     PyObject *result = all ? PyObject_Call(method->function, all, keywords) : NULL;
     Py_XDECREF(first);
@@ -83,6 +90,7 @@ static PyObject *value_of(PyObject *object) {
     if (Py_TYPE(object) != type) return Py_NewRef(object);
     PyObject *tensor = ((size_method *)object)->tensor;
     const ow_tensor *t = tensor ? ow_any_tensor(tensor) : NULL;
+    if (t) ow_note_size(t, OW_ALL_SIZES);
     return t ? PyLong_FromLongLong(t->numel) : PyErr_Format(PyExc_TypeError, "Tensor.size is a number of a tensor alone");
 }
 

@@ -8,6 +8,7 @@
  */
 #include "node.h"
 #include "operator_function.h"
+#include "tensor/size_reads.h"
 #include "tensor_object.h"
 
 #include <structmember.h>
@@ -284,7 +285,7 @@ static PyObject *set_parameter_class(PyObject *module, PyObject *type) {
 static PyObject *owner_shape(PyObject *self, void *closure) {
     (void)closure;
     const ow_tensor *t = tensor_of(self);
-    return t ? ow_shape_of(t) : NULL;
+    return t && ow_tell_shape(self) ? ow_shape_of(t) : NULL;
 }
 
 /* The values of a tensor whose memory does not hold them, as operators give them. */
@@ -386,12 +387,14 @@ static PyObject *claim(PyObject *module, PyObject *nothing) {
 static PyObject *shape_of(PyObject *module, PyObject *handle) {
     (void)module;
     const ow_tensor *t = ow_handle_of(handle);
+    if (t) ow_note_size(t, OW_ALL_SIZES);
     return t ? ow_shape_of(t) : NULL;
 }
 
 static PyObject *strides_of(PyObject *module, PyObject *handle) {
     (void)module;
     const ow_tensor *t = ow_handle_of(handle);
+    if (t) ow_note_size(t, OW_LAYOUT);
     return t ? ow_strides_of(t) : NULL;
 }
 
@@ -455,7 +458,9 @@ static PyMethodDef functions[] = {
     {"describe", FAST(ow_describe), METH_FASTCALL, "A tensor without memory, which stands for an object."},
     {"payload", ow_payload, METH_O, "The object that a described tensor stands for."},
     {"set_payload", FAST(ow_set_payload), METH_FASTCALL, "Says what a described tensor stands for."},
-    {"signature", ow_signature, METH_O, "What a compiled call depends on of a tuple of tensors, or None."},
+    {"size_reads", ow_size_reads_of, METH_O, "What Python was told of sizes, and whether to note that from now on."},
+    {"set_shape_reader", ow_set_shape_reader, METH_O, "Says what notes that the shape of a tensor is read."},
+    {"signature", FAST(ow_signature), METH_FASTCALL, "What a compiled call depends on of a tuple of tensors, or None."},
     {"are_unchanged", ow_are_unchanged, METH_O, "Do dictionaries and objects still have these values?"},
     {"answer", FAST(ow_answer), METH_FASTCALL, "The result of the first program that is for some tensors, or NotImplemented."},
     {"include", ow_include, METH_O, "Says which keys all calls of the thread have; the keys that they had."},

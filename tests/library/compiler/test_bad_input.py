@@ -176,17 +176,20 @@ def test_hooks_of_all_modules() -> None:
 def test_programs_of_the_core() -> None:
     from opweave._handle import answer, are_unchanged, signature
 
-    wanted, table = signature((X,)), {"a": 1}
+    wanted, other_size, table = signature((X,), True), signature((X[:2],), True), {"a": 1}
     assert wanted is not None
-    program = (wanted, (), (table, "a", 1), None, lambda x: x.shape)
+    assert other_size is not None
+    assert signature((X,), False) == signature((X[:2],), False) != signature((X.double(),), False)
+    program = (wanted, (), (table, "a", 1), None, lambda x: x.shape, {other_size: lambda x: len(x)})
     assert answer((program,), (X,)) == (3, 4)
+    assert answer((program,), (X[:2],)) == 2
     for other in ((), (X, X), (OFFSET,), (X.double(),), (1,), (X.to_sparse(),)):
         assert answer((program,), other) is NotImplemented
     table["a"] = 2
     assert answer((program,), (X,)) is NotImplemented
     assert not are_unchanged((test_threads, "missing", None))
     with pytest.raises(ZeroDivisionError):
-        answer(((wanted, (), (), lambda: 1 // 0, len),), (X,))
+        answer(((wanted, (), (), lambda: 1 // 0, len, {}),), (X,))
     for wrong in ((), (1,), ((1,), (X,)), (((),), (X,)), ((program,), X)):
         with pytest.raises(TypeError, match="answer\\(\\) takes"):
             answer(*wrong)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ POOLS = ["segments", "small_pool", "large_pool", "allocator"]
 STATE = ["errors", "thread", "environment", "statistics", *POOLS, "thread_pool"]
 TENSORS = [
     "sizes", "devices", "device_memory", "pinned_memory", "storage", "left_storages", "new_memory", "tensor", "overlap",
-    "channels_last",
+    "channels_last", "size_reads",
 ]  # fmt: skip
 PYTHON = ["level", "registry", "shape_cache", "gil", "api_tensor", "api_state"]
 
