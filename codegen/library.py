@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from . import cache as caches
 from .check import calls, check
 from .check.calls import Provided
-from .errors import Diagnostics, Span
+from .errors import Diagnostics, Span, normalise_line_breaks
 from .expr.parse import Family as Expressions
 from .model.operator import Declaration, Operator
 from .read import copies, entry, following, functions, like, version
-from .source import load
+from .source import load, parse_text
 from .source.nodes import Document, Node
 from .source.text import to_yaml
 
@@ -85,19 +87,48 @@ def _report_size(span: Span, what: str, diagnostics: Diagnostics) -> None:
 
 
 class Entries:
-    """The entries of a file that was found to be right, each read when it is asked for."""
+    """The entries of a file that was found to be right, each read when it is asked for, as most never are."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._file = os.fspath(path)
         self._diagnostics = Diagnostics()
-        self._document = load(path, self._diagnostics)
-        others = version.read(self._document.root, self._diagnostics)
-        nodes, self._language = functions.read(others, self._diagnostics)
-        self._nodes = {like.name_of(node): node for node in like.resolve(nodes, self._diagnostics) if node is not None}
+        self._texts: dict[str, str] = {}
+        """The lines of entries by name, behind as many empty ones as stand before them in the file."""
+        others = self._divide(normalise_line_breaks(Path(path).read_text("utf-8-sig")))
+        document = parse_text(others, self._file, self._diagnostics)
+        nodes, self._language = functions.read(version.read(document.root, self._diagnostics), self._diagnostics)
+        self._parsed = {like.name_of(node): (node, document) for node in nodes}
+
+    def _divide(self, text: str) -> str:
+        """Note the texts of entries, and return that of all else in the file."""
+        others, line = "", 0
+        for part in _ENTRY.split(text):
+            name, count = _NAME.match(part), part.count("\n")
+            if name is not None:
+                self._texts[name[1]] = "\n" * line + part
+            others += "\n" * count if name else part
+            line += count
+        return others
 
     def operator(self, name: str) -> Operator:
         """The operator as its entry says, with `auto` among its derivatives."""
-        document = self._document
-        found = entry.read(self._nodes[name], document.file, document.lines, self._diagnostics, self._language)
+        node, document = self._entry(name)
+        nodes = [node]
+        while (base := like.base_of(nodes[-1])) is not None:
+            nodes.append(self._entry(base)[0])
+        merged = like.resolve(nodes, self._diagnostics)[0]
+        assert merged is not None
+        found = entry.read(merged, document.file, document.lines, self._diagnostics, self._language)
         self._diagnostics.raise_if_any()
         assert isinstance(found, Operator)
         return found
+
+    def _entry(self, name: str) -> tuple[Node, Document]:
+        if name not in self._parsed:
+            document = parse_text(self._texts[name], self._file, self._diagnostics)
+            self._parsed[name] = document.root.items[0], document
+        return self._parsed[name]
+
+
+_ENTRY = re.compile(r"^(?=- )", re.MULTILINE)
+_NAME = re.compile(r"- func:\s*(\w+)")

@@ -8,8 +8,6 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..dtypes import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType, Promotion, promote
 from ..expr import Expr, ExpressionError, evaluate, names, type_of
 from ..expr.lower import Env, Type
@@ -55,6 +53,8 @@ def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
 
 def defaults_keep(operator: Operator, requirement: Requirement[Expression, Any]) -> bool:
     """True if the condition holds for the defaults, or uses a parameter without a default."""
+    import numpy as np
+
     numbers = default_numbers(operator)
     used = names(requirement.check.tree)
     if used <= numbers.keys():

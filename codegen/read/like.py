@@ -33,6 +33,12 @@ def name_of(node: Node) -> str | None:
     return match[1] if match else None
 
 
+def base_of(node: Node) -> str | None:
+    """The name of the entry that one is like."""
+    word = node.get(KEY) if isinstance(node, MappingNode) else None
+    return word.value if isinstance(word, Scalar) else None
+
+
 def located(own: Diagnostics, node: MappingNode, last: int) -> Iterable[Diagnostic]:
     """The mistakes of an entry that ends at the line `last`; mistakes in the keys that it takes are reported at
     `like`."""
