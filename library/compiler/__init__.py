@@ -102,7 +102,8 @@ def compile(
     that follow each other are one kernel, which is compiled when it is first needed and kept on disk. What another call
     could do otherwise is compared before: numbers and other arguments, variables that the function reads, modules with
     their parameters and settings. A function that reads elements for more than a condition, or does anything besides
-    computing tensors, runs as it is; `explain` says why.
+    computing tensors, runs as it is, with the modules that it calls compiled; `explain` says why. The step of an
+    optimizer is returned as it is: it is one call of the core for all parameters.
 
     A module is changed and returned itself, so that the names in its `state_dict` stay what they are: its calls are
     compiled. The results are those of the function, bit for bit but for what docs/compile.md names.
@@ -142,7 +143,8 @@ def compile(
         if model is None:
             raise RuntimeError("Model can't be None")
         _check(model, **settings)
-        return model if is_left or model in _disabled else _compile_calls(model, fullgraph, recompile_limit, dynamic)
+        is_plain = is_left or model in _disabled or _is_method_of_optimizer(model)
+        return model if is_plain else _compile_calls(model, fullgraph, recompile_limit, dynamic)
 
     return decorate if model is None else decorate(model)
 
@@ -155,6 +157,12 @@ def _compile_calls(model: Any, fullgraph: bool, limit: int | None, dynamic: bool
         return compiled(model, fullgraph, limit, dynamic)
     vars(model)["_compiled_call_impl"] = compiled(model._call_impl, fullgraph, limit, dynamic)
     return model
+
+
+def _is_method_of_optimizer(model: Any) -> bool:
+    """Return whether a method is one of the package's optimizers, whose steps are one call of the core already."""
+    owner = getattr(model, "__self__", None)
+    return owner is not None and type(owner).__module__.startswith(f"{__name__.partition('.')[0]}.optim.")
 
 
 class _Marked:

@@ -20,6 +20,7 @@ from .._dispatch.autocast import AUTOCAST, casting
 from .._handle import answer, excluded, signature, with_keys
 from . import _recording
 from ._bound import Unbound, bound
+from ._called_modules import CalledModules
 from ._graph import Ways
 from ._program import Program, Unrecorded
 from ._python_state import CONSTANTS, Guard, PythonState, is_own_frame
@@ -142,6 +143,7 @@ class Compiled:
         for_tensors: those that are for calls of tensors alone, by position, as the core takes them.
         refusals: why calls could not be recorded.
         is_other: whether the last call was not to be recorded, for its tensors or modes.
+        modules: what the function calls where it cannot be recorded.
         is_dynamic: whether programs are made for other sizes than those of a recording.
     """
 
@@ -155,6 +157,7 @@ class Compiled:
         self.for_tensors: tuple[Any, ...] = ()
         self.refusals: list[str] = []
         self.is_other = False
+        self.modules = CalledModules(lambda call: compiled(call, False, limit, dynamic))
         self._fullgraph = fullgraph
         self._limit = _MOST_PROGRAMS if limit is None else limit
         self._attempts = 0
@@ -165,6 +168,7 @@ class Compiled:
         """Forget all programs."""
         self._keep(())
         self.refusals, self._attempts = [], 0
+        self.modules.compiled.clear()
 
     def _keep(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
@@ -179,7 +183,9 @@ class Compiled:
         if result is not NotImplemented:
             return result
         if self._is_left_alone(arguments):
-            return self.function(*args, **kwargs)
+            if self.is_other or _is_watched() or not self._is_refused:
+                return self.function(*args, **kwargs)
+            return self.modules.run(self.function, args, kwargs)
         return self._recorded(arguments, args, kwargs)
 
     def _answered(self, arguments: _Arguments) -> Any:
@@ -214,10 +220,14 @@ class Compiled:
     def _is_left_alone(self, arguments: _Arguments) -> bool:
         if _is_watched():
             return True
-        if not self._fullgraph and (self._attempts >= self._limit or len(self.refusals) >= _MOST_REFUSALS):
+        if not self._fullgraph and (self._attempts >= self._limit or self._is_refused):
             return True
         self.is_other = with_keys(0, arguments.hidden, signature, arguments.tensors, True) is None
         return self.is_other
+
+    @property
+    def _is_refused(self) -> bool:
+        return len(self.refusals) >= _MOST_REFUSALS
 
     def _refuse(self, reason: Unsupported) -> None:
         self.refusals.append(str(reason))  # the error itself has the tensors of the call in its traceback

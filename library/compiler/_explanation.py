@@ -27,6 +27,9 @@ def explanation(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
         first, *rest = _of_program(place, entry.program)
         lines += [first, *_of_sizes(entry, known.is_dynamic), *rest]
     lines += [f"not recorded: {each}" for each in known.refusals]
+    for module, call in known.modules.compiled.items():
+        programs = _counted(len(vars(call)["compiled"].entries), "program")
+        lines.append(f"calls a module that is compiled: {type(module).__name__}, {programs}")
     if known.is_other:
         lines.append("the last call ran the function: an argument is no plain tensor, or a mode sees all calls")
     return "\n".join(lines or ["no call was recorded"])

@@ -29,6 +29,8 @@ _STATEFUL = frozenset(f"{PACKAGE}.{name}" for name in (
     "_base.generator", "_base.threads", "_ops.memory_changes", "_ops.numpy_bridge", "nn.utils",
 ))  # fmt: skip
 """The modules and folders among them that do keep something."""
+_REASONS = {f"{PACKAGE}.optim": "changes parameters, their gradients or the state of an optimizer"}
+"""Effects for which functions in a folder of the package cannot be recorded."""
 _PURE_METHODS = frozenset((
     "requires_grad", "__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "__iter__",
     "__len__", "_only_element", "_real_element", "item",
@@ -78,7 +80,8 @@ class Watch:
             self._import = frame
             return
         name = getattr(code, "co_qualname", code.co_name)
-        self._recording.refuse(f"{name}() of {module} runs, which may depend on more than its arguments", frame.f_back)
+        why = _REASONS.get((module or "").rpartition(".")[0], "may depend on more than its arguments")
+        self._recording.refuse(f"{name}() of {module} runs, which {why}", frame.f_back)
 
     def _calls(self, frame: FrameType, function: Any) -> None:
         if is_own(frame.f_globals.get("__name__")) or function in _BUILTINS:

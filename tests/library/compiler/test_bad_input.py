@@ -76,18 +76,6 @@ def test_side_effects(capsys: pytest.CaptureFixture[str]) -> None:
     _left_alone(lambda x: x * len(os.getcwd()), "is called", X)
 
 
-def test_steps_of_optimizers() -> None:
-    compiled, plain = (opweave.optim.AdamW([X.clone().requires_grad_()], lr=0.1) for _ in range(2))
-    step: Any = opweave.compile(compiled.step)
-    parameters = [each.param_groups[0]["params"][0] for each in (compiled, plain)]
-    for number in range(4):
-        for each in parameters:
-            each.grad = X * number
-        step(), plain.step()
-        assert parameters[0].equal(parameters[1])
-    assert "optim.optimizer runs" in str(step.compiled.refusals[-1])
-
-
 def test_variables_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
     count = 1.0
 
