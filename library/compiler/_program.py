@@ -19,6 +19,7 @@ from ._graph import Graph, Operation, Value
 from ._kept_steps import Steps, steps_of
 from ._kernels import Kernel, Merged
 from ._tiles import tiled
+from ._totals import with_totals
 
 _UNRECORDED = 1 | 1 << 14
 
@@ -177,7 +178,7 @@ def _steps(graph: Graph, divide: Callable[[Graph], Steps]) -> list[Kernel | Oper
     steps: list[Kernel | Operation] = []
     for step in divide(graph):
         steps += _of_group(step) if isinstance(step, Merged) else [step]
-    return tiled(steps, graph.results)
+    return with_totals(tiled(steps, graph.results), graph.results)
 
 
 def _of_group(group: Merged) -> Iterable[Kernel | Operation]:

@@ -22,7 +22,7 @@ _TILE_BYTES = 1 << 20
 """The size of the values of a tile: larger ones leave the level-2 cache, smaller ones take the time of the calls."""
 _SHORTEST = 16
 """Lines of fewer elements are reduced in an order that depends on their number (reduce.c)."""
-_GIVEN, _INNER, _RESULT = range(3)
+GIVEN, INNER, RESULT = range(3)
 """The kinds of values (families/tiles.h)."""
 
 Step = Kernel | Operation
@@ -30,23 +30,29 @@ Step = Kernel | Operation
 
 def tiled(steps: Sequence[Step], returned: Iterable[Any]) -> list[Step]:
     """Return steps that compute the same, some of which are kernels of several."""
-    readers: dict[Value, set[Any]] = {each: {None} for each in returned if isinstance(each, Value)}
-    for step in steps:
-        for value in step.operands:
-            readers.setdefault(value, set()).add(step)
+    readers = readers_of(steps, returned)
     made: list[Step] = []
     rows = _Rows(readers)
     for step in steps:
-        row_step = _row_step(step)
-        if row_step is not None and rows.take(row_step):
+        of_rows = row_step(step)
+        if of_rows is not None and rows.take(of_rows):
             continue
         if not rows.is_apart_from(step):
             made += rows.together()
             rows = _Rows(readers)
-            if row_step is not None and rows.take(row_step):
+            if of_rows is not None and rows.take(of_rows):
                 continue
         made.append(step)
     return made + rows.together()
+
+
+def readers_of(steps: Sequence[Step], returned: Iterable[Any]) -> dict[Value, set[Any]]:
+    """Return the steps that read each value, and None for those that are returned."""
+    readers: dict[Value, set[Any]] = {each: {None} for each in returned if isinstance(each, Value)}
+    for step in steps:
+        for value in step.operands:
+            readers.setdefault(value, set()).add(step)
+    return readers
 
 
 # ---- single steps -------------------------------------------------------------------------------------------
@@ -71,7 +77,7 @@ class _RowStep:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        return self.step.operations if isinstance(self.step, Kernel) else (self.step,)
+        return operations_of(self.step)
 
     @property
     def operands(self) -> list[Value]:
@@ -87,15 +93,20 @@ class _RowStep:
         return max(prod(each.facts.shape) for each in (*self.operands, *self.results)) * len(self.operations)
 
 
-def _row_step(step: Step) -> _RowStep | None:
+def operations_of(step: Step) -> tuple[Operation, ...]:
+    """Return the operations that a step computes, in order."""
+    return step.operations if isinstance(step, Kernel) else (step,)
+
+
+def row_step(step: Step) -> _RowStep | None:
     """The facts of a step that tiles need; None: it is not one over rows."""
     results = step.results
-    if None in results or not all(_is_plain(each) for each in results if each is not None):
+    if None in results or not all(is_plain(each) for each in results if each is not None):
         return None
     if isinstance(step, Kernel):
         ndim = len(step.results[0].facts.shape)
         return _RowStep(step, ndim, ndim) if step.backward is None else None
-    if step.writes or step.has_effects or step.is_tracked or not step.operands:
+    if changes_memory(step) or step.is_tracked or not step.operands:
         return None
     return _FAMILIES[step.op.family](step) if step.op.family in _FAMILIES else None
 
@@ -115,7 +126,7 @@ def _of_lines(step: Operation) -> _RowStep | None:
     lines = [each for each in step.operands if len(each.facts.shape) == ndim]
     count = max(prod(each.facts.shape[wrapped[0] :]) for each in lines)
     is_one = step.op.family == "rows" or len(step.operands) == len(step.results) == 1
-    if not is_one or count < _SHORTEST or not all(_is_plain(each) for each in lines):
+    if not is_one or count < _SHORTEST or not all(is_plain(each) for each in lines):
         return None
     return _RowStep(step, wrapped[0], ndim)
 
@@ -124,7 +135,7 @@ def _of_views(step: Operation) -> _RowStep | None:
     """The facts of a view of all elements in their order."""
     (operand,), (result,) = step.operands, step.results
     assert result is not None
-    if operand is result or operand.nbytes != result.nbytes or not _is_plain(operand):
+    if operand is result or operand.nbytes != result.nbytes or not is_plain(operand):
         return None
     return _RowStep(step, _common(operand.facts.shape, result.facts.shape), len(operand.facts.shape), True)
 
@@ -137,7 +148,12 @@ _FAMILIES: dict[str, Callable[[Operation], _RowStep | None]] = {
 }
 
 
-def _is_plain(value: Value) -> bool:
+def changes_memory(step: Step) -> bool:
+    """Return whether a step does more than compute its results, so that steps cannot change places with it."""
+    return isinstance(step, Operation) and (step.writes or step.has_effects)
+
+
+def is_plain(value: Value) -> bool:
     """True if it has elements, and these follow each other in memory."""
     expected = 1
     for size, stride in zip(reversed(value.facts.shape), reversed(value.facts.stride), strict=True):
@@ -169,8 +185,7 @@ class _Rows:
 
     def is_apart_from(self, step: Step) -> bool:
         """Return whether a step may come before these."""
-        has_effects = isinstance(step, Operation) and (step.writes or step.has_effects)
-        return not has_effects and self._made.isdisjoint(step.operands)
+        return not changes_memory(step) and self._made.isdisjoint(step.operands)
 
     def take(self, added: _RowStep) -> bool:
         """Add a step. Returns False where it is not one over these rows."""
@@ -218,48 +233,58 @@ class _Rows:
     def _kernel(self, results: Sequence[Value]) -> Kernel | None:
         inputs = tuple(each for each in self._leads if each not in self._made)
         values = [*inputs, *(value for each in self._steps for value in each.results)]
-        kinds = dict.fromkeys(values, _INNER) | dict.fromkeys(inputs, _GIVEN) | dict.fromkeys(results, _RESULT)
-        axis, parts = self._division()
+        kinds = dict.fromkeys(values, INNER) | dict.fromkeys(inputs, GIVEN) | dict.fromkeys(results, RESULT)
+        axis, step = self._division()
         made = tiles(
-            tuple((each.tensor, kinds[each], self._leads[each]) for each in values),
+            tuple((each.tensor, kinds[each], self._leads[each], each.facts.shape) for each in values),
             tuple(self._calls({each: place for place, each in enumerate(values)}, kinds)),
             self._shape[: axis + 1],
-            parts,
+            step,
             float(sum(each.work for each in self._steps)),
         )
-        if made is None:
-            return None
-        steps = tuple(each.step for each in self._steps)
-        function = _function(made, steps, inputs, results)
-        operations = tuple(operation for each in self._steps for operation in each.operations)
-        texts = dict.fromkeys(each.text for each in steps if isinstance(each, Kernel))
-        return Kernel(function, "", inputs, tuple(results), operations, "\n".join(texts))
+        return tiled_kernel(made, tuple(each.step for each in self._steps), inputs, results)
 
     def _division(self) -> tuple[int, int]:
-        """The dimension that is divided into tiles, and into how many."""
+        """The dimension that is divided into tiles, and their size along it."""
         axis, nbytes = len(self._shape) - 1, _bytes(self._leads, self._shape) // prod(self._shape[:-1])
         while axis and nbytes <= _TILE_BYTES // 2:
             axis -= 1
             nbytes *= self._shape[axis]
-        return axis, max(1, min(-(-nbytes // _TILE_BYTES), self._shape[axis] // 2))
+        size = self._shape[axis]
+        return axis, -(-size // max(1, min(-(-nbytes // _TILE_BYTES), size // 2)))
 
     def _calls(self, places: dict[Value, int], kinds: dict[Value, int]) -> Iterator[tuple[Any, ...]]:
         last = {value: each for each in self._steps for value in (*each.results, *each.operands)}
         for each in self._steps:
-            frees = tuple(places[value] for value, step in last.items() if step is each and kinds[value] == _INNER)
+            frees = tuple(places[value] for value, step in last.items() if step is each and kinds[value] == INNER)
             results = tuple(places[value] for value in each.results)
             if each.is_reshape:
                 yield None, (places[each.operands[0]],), results, frees
             elif isinstance(each.step, Kernel):
-                yield each.step.function, tuple(value.tensor for value in each.step.inputs), results, frees
+                yield each.step.function, arguments_of(each.step), results, frees
             else:
-                args = tuple(value.tensor if isinstance(value, Value) else value for value in each.step.args)
-                yield each.step.op.function, args, results, frees
+                yield each.step.op.function, arguments_of(each.step), results, frees
 
 
 def _bytes(values: Iterable[Value], shape: tuple[int, ...]) -> int:
     """The size of values that have an element, or more of them, for each row."""
     return sum(each.nbytes for each in values if each.facts.shape[: len(shape)] == shape)
+
+
+def arguments_of(step: Step) -> tuple[Any, ...]:
+    """Return the arguments of a step, with the tensors of values."""
+    given = step.inputs if isinstance(step, Kernel) else step.args
+    return tuple(each.tensor if isinstance(each, Value) else each for each in given)
+
+
+def tiled_kernel(made: Any, steps: Sequence[Step], inputs: Sequence[Value], results: Sequence[Value]) -> Kernel | None:
+    """Return the kernel of what `tiles` has made of some steps; None: it could not."""
+    if made is None:
+        return None
+    operations = tuple(operation for each in steps for operation in operations_of(each))
+    texts = dict.fromkeys(each.text for each in steps if isinstance(each, Kernel))
+    function = _function(made, steps, inputs, results)
+    return Kernel(function, "", tuple(inputs), tuple(results), operations, "\n".join(texts))
 
 
 def _function(

@@ -93,25 +93,25 @@ static int check_out_dtype(const ow_op *op, const ow_tensor *self, int dtype, co
 }
 
 /* Inputs are converted to the dtype of the result before they meet, as in torch; halves accumulate in float32. */
-static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_tensor *out, dtypes *resolved) {
+static int resolve(const ow_op *op, int from, int dtype, const ow_tensor *out, dtypes *resolved) {
     const ow_reduce_table *table = op->tables[ow_level];
     int asked = dtype >= 0 ? dtype : out ? out->dtype : -1;
-    int integral = ow_dtype_kinds[self->dtype] < OW_KIND_FLOATING;
-    if (ow_dtype_kinds[self->dtype] == OW_KIND_COMPLEX && op->complex_refusal && !(op->dtypes >> self->dtype & 1))
-        return ow_refuse_dtype(op, "", self->dtype); /* not even on the way to another dtype */
+    int integral = ow_dtype_kinds[from] < OW_KIND_FLOATING;
+    if (ow_dtype_kinds[from] == OW_KIND_COMPLEX && op->complex_refusal && !(op->dtypes >> from & 1))
+        return ow_refuse_dtype(op, "", from); /* not even on the way to another dtype */
     if (op->promotion == OW_PROMOTE_BOOL) {
-        resolved->result = asked >= 0 ? asked : self->dtype == OW_UINT8 ? OW_UINT8 : OW_BOOL;
+        resolved->result = asked >= 0 ? asked : from == OW_UINT8 ? OW_UINT8 : OW_BOOL;
         resolved->compute = OW_BOOL;
     } else {
         int promoted = op->promotion == OW_PROMOTE_INT_TO_LONG && integral      ? OW_INT64
-                       : op->promotion == OW_PROMOTE_BOOL_TO_LONG && self->dtype == OW_BOOL ? OW_INT64
+                       : op->promotion == OW_PROMOTE_BOOL_TO_LONG && from == OW_BOOL ? OW_INT64
                        : op->promotion == OW_PROMOTE_INT_TO_FLOAT && integral ? ow_default_dtype
-                                                                              : self->dtype;
+                                                                              : from;
         resolved->result = asked >= 0 ? asked : promoted;
         resolved->compute = ow_compute_dtype[resolved->result];
         /* An input that has to be floating is not made so by a floating `out`, only by `dtype`. */
         int floating_only = !(op->dtypes >> OW_INT64 & 1);
-        int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? self->dtype : resolved->result;
+        int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? from : resolved->result;
         if (!(op->dtypes >> resolved->result & op->dtypes >> deciding & 1)) {
             if (!ow_refusal(op, deciding) && floating_only && ow_dtype_kinds[deciding] < OW_KIND_FLOATING)
                 ow_fail(OW_RUNTIME_ERROR,
@@ -177,6 +177,28 @@ static int fill(const ow_reduction *r, ow_tensor *out) {
     return 1;
 }
 
+/* Without memory and axes. */
+static ow_reduction reduction_of(const ow_op *op, const dtypes *types, int from, int to) {
+    return (ow_reduction){.kernels = types->kernels,
+                          .load = ow_cast_loop(types->compute, from),
+                          .store = ow_cast_loop(to, types->compute),
+                          .converts = types->compute != from,
+                          .input_size = ow_itemsize(from),
+                          .size = ow_itemsize(types->compute),
+                          .cost = op->cost};
+}
+
+int ow_reduction_of_units(ow_reduction *r, const ow_op *op, int from, int64_t count, int dtype, ow_tensor *out) {
+    dtypes types;
+    if (op->family != OW_REDUCE || op->results != OW_VALUE || !resolve(op, from, dtype, NULL, &types)) return 0;
+    *r = reduction_of(op, &types, from, out->dtype);
+    r->out = out->data;
+    r->nreduced = 1;
+    r->reduced[0] = (ow_axis){count, r->input_size, 0};
+    r->count = count;
+    return types.result == out->dtype;
+}
+
 typedef struct {
     const dtypes *types;
     int keepdim, is_given; /* the result */
@@ -187,15 +209,9 @@ static int reduce_into(const ow_plan *plan, ow_tensor *out) {
     const ow_op *op = plan->op;
     const ow_tensor *self = plan->inputs[0];
     const dtypes *types = c->types;
-    ow_reduction r = {.kernels = types->kernels,
-                      .load = ow_cast_loop(types->compute, self->dtype),
-                      .store = ow_cast_loop(out->dtype, types->compute),
-                      .converts = types->compute != self->dtype,
-                      .input_size = ow_itemsize(self->dtype),
-                      .size = ow_itemsize(types->compute),
-                      .x = self->data,
-                      .out = out->data,
-                      .cost = op->cost};
+    ow_reduction r = reduction_of(op, types, self->dtype, out->dtype);
+    r.x = self->data;
+    r.out = out->data;
     if (self->numel == 0) return fill(&r, out);
     ow_reduction_axes(&r, self, out, plan->along, c->keepdim);
     void *token = ow_gil_release((int64_t)((double)self->numel * op->cost));
@@ -257,7 +273,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
     }
     if (!ow_read_dims(self, dims, ndims, all, &reduced)) return NULL;
     if (out && !check_out_dtype(op, self, dtype, out)) return NULL;
-    if (!resolve(op, self, dtype, out, &types)) return NULL;
+    if (!resolve(op, self->dtype, dtype, out, &types)) return NULL;
     if (op->needs_elements && !check_elements(op, self, dims, ndims, all)) return NULL;
     int ndim = result_shape(self, reduced, keepdim, shape);
     if (!out) {

@@ -33,6 +33,17 @@ int ow_reduce_rows(const ow_reduction *r);
 
 #define OW_UNIT 65536 /* elements of one result that are worth a task of their own */
 
+/* A reduction of `count` elements of a dtype to the one element of `out`, whose caller has them unit by unit, in any order:
+ * OW_UNIT elements, fewer in the last. It gives what ow_reduce gives for a tensor of them. 0 where the operator is no such
+ * thing, with the error set where it refuses the dtype. (reduce.c) */
+int ow_reduction_of_units(ow_reduction *r, const ow_op *op, int from, int64_t count, int dtype, ow_tensor *out);
+/* The accumulator of a unit of n elements, which lie at x without gaps. (reduce_lines.c) */
+void ow_reduce_unit(const ow_reduction *r, const char *x, int64_t n, char *acc);
+/* The result of the accumulators of all units, which are overwritten. (reduce_lines.c) */
+void ow_join_units(const ow_reduction *r, char *units);
+/* Would ow_rescale compute this result again? (rescale.c) */
+int ow_left_range(const ow_op *op, const ow_tensor *result);
+
 /* Joins m rows of n accumulators pairwise into the first; the order follows from m alone. */
 static inline void ow_reduce_tree(const ow_reduction *r, char *rows, int64_t m, int64_t n) {
     while (m > 1) {

@@ -103,6 +103,20 @@ static void reduce_units(void *context, int64_t begin, int64_t end) {
     }
 }
 
+static void join(const ow_reduction *r, char *units, int64_t n, char *out) {
+    ow_reduce_tree(r, units, n, 1);
+    finish(r, units, 1, out, r->size);
+}
+
+void ow_reduce_unit(const ow_reduction *r, const char *x, int64_t n, char *acc) {
+    ow_reduction unit = *r;
+    unit.reduced[0].size = n;
+    const lines l = {.r = &unit, .per_segment = (n + LEAF - 1) / LEAF};
+    reduce_pieces(&l, x, 0, l.per_segment, acc);
+}
+
+void ow_join_units(const ow_reduction *r, char *units) { join(r, units, (r->count + OW_UNIT - 1) / OW_UNIT, r->out); }
+
 int ow_reduce_lines(const ow_reduction *r) {
     lines l = {.r = r, .flat = r->nreduced > 1 && r->reduced[0].size < LONG_SEGMENT};
     double work = (double)r->outputs * (double)r->count * r->cost;
@@ -119,10 +133,8 @@ int ow_reduce_lines(const ow_reduction *r) {
     int done = ow_parallel_for(r->outputs * l.units, 1, work, reduce_units, &l);
     for (int64_t k = 0; k < r->outputs && done; k++) {
         int64_t to;
-        char *acc = l.partials + k * l.units * r->size;
         ow_axes_offset(r->kept, r->nkept, k, &to);
-        ow_reduce_tree(r, acc, l.units, 1);
-        finish(r, acc, 1, r->out + to, r->size);
+        join(r, l.partials + k * l.units * r->size, l.units, r->out + to);
     }
     ow_dealloc(l.partials, nbytes);
     return done;

@@ -25,13 +25,20 @@ static int left_range(double value, int degree, int single) {
     return !(squares >= (single ? 0x1p-90 : 0x1p-900) && squares <= (single ? 0x1p126 : 0x1p1020));
 }
 
-static int any_left_range(const rescaling *c, const ow_tensor *result) {
+static int is_rescaled(const ow_op *op, const ow_tensor *result) {
+    return op->degrees[0] && ow_dtype_kinds[result->dtype] != OW_KIND_COMPLEX;
+}
+
+static int is_single(const ow_tensor *result) { return ow_compute_dtype[result->dtype] == OW_FLOAT32; }
+
+int ow_left_range(const ow_op *op, const ow_tensor *result) {
+    if (!is_rescaled(op, result)) return 0;
     double values[OW_BLOCK];
     int64_t item = ow_itemsize(result->dtype);
     for (int64_t done = 0; done < result->numel; done += OW_BLOCK) {
         int64_t n = result->numel - done < OW_BLOCK ? result->numel - done : OW_BLOCK, left = 0;
         ow_cast_loop(OW_FLOAT64, result->dtype)((char *)values, sizeof *values, result->data + done * item, item, n);
-        for (int64_t i = 0; i < n; i++) left |= left_range(values[i], c->op->degrees[0], c->single);
+        for (int64_t i = 0; i < n; i++) left |= left_range(values[i], op->degrees[0], is_single(result));
         if (left) return 1;
     }
     return 0;
@@ -124,11 +131,10 @@ static void run(void *context, int64_t begin, int64_t end) {
 int ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
                const ow_scalar *params) {
     ow_tensor *first = results[0];
-    int complex = ow_dtype_kinds[first->dtype] == OW_KIND_COMPLEX;
-    if (!op->degrees[0] || complex || !self->numel || !first->numel) return 1;
+    if (!is_rescaled(op, first) || !self->numel || !first->numel) return 1;
     ow_reduction r = {.load = ow_cast_loop(OW_FLOAT64, self->dtype), .x = self->data};
-    rescaling c = {op, &r, results, params, ow_compute_dtype[first->dtype] == OW_FLOAT32};
-    if (first->flags & OW_CONTIGUOUS && !any_left_range(&c, first)) return 1;
+    rescaling c = {op, &r, results, params, is_single(first)};
+    if (first->flags & OW_CONTIGUOUS && !ow_left_range(op, first)) return 1;
     ow_reduction_axes(&r, self, first, reduced, keepdim);
     return ow_long_for(r.outputs, 1 + 4096 / r.count, (double)self->numel * 16, run, &c);
 }

@@ -4,11 +4,17 @@
 #include <stdatomic.h>
 
 #include "driver.h"
+#include "reduce.h"
 #include "tensor/storage.h"
 
 typedef struct {
     const ow_tiles *tiles;
     ow_tensor *const *whole; /* the given values and the results */
+    int64_t parts;           /* into which the axis is divided */
+    struct reduction {
+        ow_reduction r;
+        char *units; /* the accumulators of all tiles */
+    } *reductions;
     atomic_int failed;
 } tiled_run;
 
@@ -29,12 +35,21 @@ static void end(const tiled_run *run, tiled_state *s) {
     ow_dealloc(s->calls, nbytes_of(run->tiles));
 }
 
+static ow_tensor *reshaped(const ow_tensor *from, int ndim, const int64_t *sizes) {
+    int64_t strides[OW_MAX_DIMS], numel;
+    if (!(from->flags & OW_CONTIGUOUS) || !ow_numel(ndim, sizes, &numel) || numel != from->numel) return NULL;
+    if (!ow_contiguous_strides(ndim, sizes, strides)) return NULL;
+    return ow_tensor_view(from->storage, from->data, from->dtype, ndim, sizes, strides);
+}
+
 /* Writing to results is counted apart, as each of them is written to once. */
 static ow_tensor *part_of(const ow_tiled_value *v, const ow_tensor *whole) {
-    if (v->kind == OW_TILED_GIVEN) return ow_tensor_alias(whole);
+    int64_t strides[OW_MAX_DIMS];
+    if (v->kind == OW_TILED_GIVEN)
+        return ow_has_shape(whole, v->ndim, v->sizes) ? ow_tensor_alias(whole) : reshaped(whole, v->ndim, v->sizes);
     ow_storage *apart = ow_storage_apart(whole->storage, 0);
-    if (!apart) return NULL;
-    ow_tensor *part = ow_tensor_view(apart, whole->data, whole->dtype, whole->ndim, whole->sizes, whole->strides);
+    if (!apart || !ow_contiguous_strides(v->ndim, v->sizes, strides)) return NULL;
+    ow_tensor *part = ow_tensor_view(apart, whole->data, whole->dtype, v->ndim, v->sizes, strides);
     ow_storage_release(apart);
     return part;
 }
@@ -74,18 +89,11 @@ static void move(const ow_tiles *t, const ow_tiled_value *v, const ow_tensor *wh
         const int64_t index = of == t->axis ? at->first : rest % t->shape[of];
         if (of < t->axis) rest /= t->shape[of];
         const int d = of - v->lead;
-        if (d >= 0 && v->sizes[d] == t->shape[of]) offset += index * whole->strides[d];
+        if (d >= 0 && v->sizes[d] == t->shape[of]) offset += index * part->strides[d];
     }
     take_sizes(t, v, at, part->sizes);
     part->data = whole->data + offset * ow_itemsize(whole->dtype);
     ow_tensor_refresh(part);
-}
-
-static ow_tensor *reshaped(const ow_tensor *from, int ndim, const int64_t *sizes) {
-    int64_t strides[OW_MAX_DIMS], numel;
-    if (!(from->flags & OW_CONTIGUOUS) || !ow_numel(ndim, sizes, &numel) || numel != from->numel) return NULL;
-    if (!ow_contiguous_strides(ndim, sizes, strides)) return NULL;
-    return ow_tensor_view(from->storage, from->data, from->dtype, ndim, sizes, strides);
 }
 
 /* Makes room for what a call writes itself. */
@@ -158,7 +166,12 @@ static int run_tile(const tiled_run *run, const tile *at, tiled_state *s) {
             s->values[step->frees[i]] = NULL;
         }
     }
-    for (int k = 0; k < t->nvalues && !done; k++) {
+    for (int k = 0; k < t->nreductions && done; k++) {
+        const struct reduction *of = &run->reductions[k];
+        const ow_tensor *x = s->values[t->reductions[k].operand];
+        ow_reduce_unit(&of->r, x->data, x->numel, of->units + at->first / OW_UNIT * of->r.size);
+    }
+    for (int k = 0; k < t->nvalues; k++) {
         if (is_whole(&t->values[k])) continue;
         ow_tensor_free(s->values[k]);
         s->values[k] = NULL;
@@ -173,8 +186,8 @@ static void run_tiles(void *context, int64_t begin_at, int64_t end_at) {
     int done = begin(run, &s);
     const int has_begun = done;
     for (int64_t k = begin_at; k < end_at && done && !atomic_load_explicit(&run->failed, memory_order_relaxed); k++) {
-        const int64_t part = k % t->parts, first = part * t->size / t->parts;
-        const tile at = {k / t->parts, first, (part + 1) * t->size / t->parts - first};
+        const int64_t first = k % run->parts * t->step, rest = t->size - first;
+        const tile at = {k / run->parts, first, rest < t->step ? rest : t->step};
         done = run_tile(run, &at, &s);
     }
     if (has_begun) end(run, &s);
@@ -183,20 +196,48 @@ static void run_tiles(void *context, int64_t begin_at, int64_t end_at) {
     ow_error_take(NULL, 0); /* of this thread; the calls say it again where they are made for whole tensors */
 }
 
+/* ---- reductions of all elements ------------------------------------------------------------------------ */
+
+static int begin_reductions(tiled_run *run) {
+    const ow_tiles *t = run->tiles;
+    for (int k = 0; k < t->nreductions; k++) {
+        const ow_tiled_reduction *of = &t->reductions[k];
+        struct reduction *to = &run->reductions[k];
+        const int from = t->values[of->operand].dtype;
+        if (!ow_reduction_of_units(&to->r, of->op, from, t->size, of->dtype, run->whole[of->result])) return 0;
+        if (!(to->units = ow_alloc(run->parts * to->r.size))) return 0;
+    }
+    return 1;
+}
+
+/* Joins the units if all are `done`. 0 also where a result has to be computed from all elements again. */
+static int end_reductions(tiled_run *run, int done) {
+    const ow_tiles *t = run->tiles;
+    for (int k = 0; k < t->nreductions; k++) {
+        struct reduction *of = &run->reductions[k];
+        if (done) ow_join_units(&of->r, of->units);
+        done = done && !ow_left_range(t->reductions[k].op, run->whole[t->reductions[k].result]);
+        if (of->units) ow_dealloc(of->units, run->parts * of->r.size);
+    }
+    return done;
+}
+
 int ow_tiles_run(const ow_tiles *t, ow_tensor *const *given, ow_tensor **results) {
     ow_tensor *whole[t->nvalues];
-    tiled_run run = {.tiles = t, .whole = whole};
+    struct reduction reductions[t->nreductions + 1];
+    tiled_run run = {.tiles = t, .whole = whole, .parts = (t->size + t->step - 1) / t->step, .reductions = reductions};
     int made = 0, done = 1;
+    for (int k = 0; k < t->nreductions; k++) reductions[k].units = NULL;
     for (int k = 0; k < t->nvalues && done; k++) {
         const ow_tiled_value *v = &t->values[k];
         whole[k] = given[k];
         if (v->kind != OW_TILED_RESULT) continue;
-        whole[k] = results[made] = ow_tensor_new(v->dtype, v->ndim, v->sizes, NULL);
+        whole[k] = results[made] = ow_tensor_new(v->dtype, v->whole_ndim, v->whole_sizes, NULL);
         done = whole[k] != NULL;
         made += done;
     }
-    done = done && ow_long_for(t->positions * t->parts, 1, t->work, run_tiles, &run);
-    if (done && !run.failed) return 1;
+    done = done && begin_reductions(&run) && ow_long_for(t->positions * run.parts, 1, t->work, run_tiles, &run);
+    if (end_reductions(&run, done && !run.failed)) return 1;
     for (int k = 0; k < made; k++) ow_tensor_free(results[k]);
     ow_error_take(NULL, 0);
     return 0;

@@ -12,7 +12,9 @@ enum { OW_TILED_GIVEN, OW_TILED_INNER, OW_TILED_RESULT };
 typedef struct {
     int kind, dtype, ndim;
     int lead; /* the dimension of results that its first one is, as they are broadcast */
-    int64_t sizes[OW_MAX_DIMS];
+    int64_t sizes[OW_MAX_DIMS]; /* as tiles see it; the tensor may have its elements, in the same order, in another shape */
+    int whole_ndim;
+    int64_t whole_sizes[OW_MAX_DIMS];
 } ow_tiled_value;
 
 typedef struct {
@@ -23,13 +25,21 @@ typedef struct {
     int frees[OW_MAX_INPUTS + OW_CALL_RESULTS], nfrees; /* inner values that no later call reads */
 } ow_tiled_call;
 
+/* A reduction of all elements of a value to one, which the accumulators of all tiles make. */
+typedef struct {
+    const ow_op *op;
+    int dtype; /* asked for; -1: it follows */
+    int operand, result;
+} ow_tiled_reduction;
+
 typedef struct {
     ow_tiled_value *values;
     ow_tiled_call *calls;
-    int nvalues, ncalls;
+    ow_tiled_reduction *reductions;
+    int nvalues, ncalls, nreductions;
     int axis;           /* the dimension that is divided; of those before it a tile has one position */
     int64_t positions;  /* all of these */
-    int64_t size, parts; /* of the axis, and into how many it is divided */
+    int64_t size, step; /* of the axis, and of a tile along it; OW_UNIT where there are reductions of all elements */
     int64_t shape[OW_MAX_DIMS]; /* up to the axis */
     double work;
 } ow_tiles;

@@ -417,7 +417,7 @@ static PyMethodDef functions[] = {
      "Writes a tensor or a number to the elements that tensors select, or adds it to them; None where that is not for "
      "the quick way."},
     {"invoke", FAST(ow_invoke_python), METH_FASTCALL, "The core's answer to a call: (function, arguments, out, mode)."},
-    {"tiles", FAST(ow_tiles_new), METH_FASTCALL, "Calls that run tile by tile: (values, calls, shape, parts, work)."},
+    {"tiles", FAST(ow_tiles_new), METH_FASTCALL, "Calls that run tile by tile: (values, calls, shape, step, work)."},
     {"run_tiles", FAST(ow_tiles_call), METH_FASTCALL, "The results of such calls, or None."},
     {"keys", FAST(ow_keys_of), METH_FASTCALL, "The dispatch keys of all tensors among the arguments."},
     {"call_kernel", FAST(ow_call_kernel), METH_FASTCALL, "A new result of an elementwise kernel, by its number, or None."},
