@@ -19,7 +19,6 @@ from .._handle import excluded
 from .._operators import empty_strided
 from . import _recording
 from ._graph import Graph, Operation, Read, Value, Ways, mapped
-from ._kept_steps import Steps
 from ._program import Program, casting_to, under
 from ._python_state import is_own_frame
 from ._recording import Call, Recording
@@ -57,16 +56,9 @@ def bound(ways: Ways, tensors: Sequence[Any], hidden: int) -> Program:
     except Exception as reason:
         raise Unbound(f"{type(reason).__name__}: {reason}") from None
     made.release()
-    program = Program(made.graph(), excluded(), _steps)
+    program = Program(made.graph(), excluded())
     made.release()
     return program
-
-
-def _steps(graph: Graph) -> Steps:
-    """The steps of a graph, which other processes do not find: there may be many combinations of sizes."""
-    from ._drafts import divided
-
-    return divided(graph)[0]
 
 
 def _by_value(reads: Iterable[Read]) -> dict[Value, list[Read]]:

@@ -1,9 +1,9 @@
 """Steps of graphs, kept on disk: another process makes a program without reading declarations or printing C.
 
 They are found by a digest of everything that they follow from: the graph, and the files that divide it and print its
-kernels. An entry is JSON, which says by number which operations are one kernel, with its C and the key of its library.
-It only saves time: where it is missing, damaged, or has a library that is not there any longer, the graph is divided
-anew.
+kernels. Kernels are for all sizes, so of sizes it has which are equal, and which are 0 or 1. An entry is JSON, which
+says by number which operations are one kernel, with its C and the key of its library. It only saves time: where it is
+missing, damaged, or has a library that is not there any longer, the graph is divided anew.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .._dispatch.op import Op
 from .._toolchain import object_cache
 from ._graph import Graph, Operation, Value
 from ._kernels import Kernel, Merged, kept_function, kernel_of
+from ._recording import Facts
 
 Steps = list[Merged | Operation]
 _Object = TypeVar("_Object")
@@ -67,6 +68,7 @@ class _Described:
         """Describe a graph. Raises _Unknown where that cannot be done."""
         self._objects: list[Any] = []
         self._numbers: dict[int, int] = {}
+        self._sizes: dict[int, int] = {}
         parts = (_files(), str(lib.level()), repr(get_default_dtype()), *self._text(graph))
         self.key = object_cache.key(parts)
 
@@ -78,6 +80,9 @@ class _Described:
             yield repr(value)
         elif isinstance(value, Op):
             yield value.qualified
+        elif isinstance(value, Facts):
+            yield repr(value.dtype)
+            yield from self._layout(value.shape, value.stride)
         elif isinstance(value, Tensor):
             yield repr(value.tolist())
         elif kind in (list, dict) or isinstance(value, tuple):
@@ -94,6 +99,16 @@ class _Described:
                     yield from self._text(getattr(value, field.name))
         else:
             raise _Unknown
+
+    def _layout(self, shape: tuple[int, ...], stride: tuple[int, ...]) -> Iterator[str]:
+        """The lines of a shape and its strides: what a layout of other sizes has in common with them."""
+        for each in shape:
+            yield str(each) if each < 2 else f"size {self._sizes.setdefault(each, len(self._sizes))}"
+        order = sorted(range(len(shape)), key=lambda dim: (stride[dim], -dim))
+        expected = 1
+        for dim in order:
+            yield f"{dim} {0 if stride[dim] == 0 else 1 if stride[dim] == expected else 2}"
+            expected = stride[dim] * shape[dim]
 
     # ---- entries ----
 

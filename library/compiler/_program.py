@@ -16,7 +16,7 @@ from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
 from ._graph import Graph, Operation, Value
-from ._kept_steps import Steps, steps_of
+from ._kept_steps import steps_of
 from ._kernels import Kernel, Merged
 from ._tiles import tiled
 from ._totals import with_totals
@@ -44,10 +44,8 @@ class Program:
         text: the Python of `run`.
     """
 
-    def __init__(self, graph: Graph, excluded: int, divide: Callable[[Graph], Steps] = steps_of) -> None:
-        """Make the program of a graph, which is divided into steps, for threads that do not look at some dispatch
-        keys."""
-        self._divide = divide
+    def __init__(self, graph: Graph, excluded: int) -> None:
+        """Make the program of a graph, for threads that do not look at some dispatch keys."""
         self.steps: list[Kernel | Operation] = []
         self._excluded = excluded
         self._names: dict[str, Any] = {}
@@ -73,7 +71,7 @@ class Program:
         """Write the lines of a graph and of those that follow. Nothing reads the values that have `ended` any more."""
         lines = [f"del {_variable(each)}" for each in ended]
         lines += [f"{_variable(value)} = {self._named(constant.clone)}()" for value, constant in graph.constants]
-        steps = _steps(graph, self._divide)
+        steps = _steps(graph)
         self.steps += steps
         last = _last_uses(steps)
         kept = {each for each in graph.results if isinstance(each, Value)}
@@ -173,10 +171,10 @@ def casting_to(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: 
         return under(AUTOCAST, 0, function, *args, **kwargs)
 
 
-def _steps(graph: Graph, divide: Callable[[Graph], Steps]) -> list[Kernel | Operation]:
+def _steps(graph: Graph) -> list[Kernel | Operation]:
     """The steps of a graph, without those of what follows."""
     steps: list[Kernel | Operation] = []
-    for step in divide(graph):
+    for step in steps_of(graph):
         steps += _of_group(step) if isinstance(step, Merged) else [step]
     return with_totals(tiled(steps, graph.results), graph.results)
 
