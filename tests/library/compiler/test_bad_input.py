@@ -8,6 +8,7 @@ import functools
 import gc
 import os
 import random
+import subprocess
 import sys
 import threading
 import warnings
@@ -421,3 +422,20 @@ def test_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(toolchain, "cores", lambda: 2)
     check(lambda x: ((x * 1.625 + 1).exp().cumsum(0) * 1.625).sin(), X)
     assert len({*started}) == 2
+
+
+def test_modules_that_are_imported_meanwhile() -> None:
+    program = """
+import sys
+import opweave
+function = opweave.compile(lambda x: opweave.nn.ReLU()(x) * 2)
+assert "opweave.nn" not in sys.modules
+x = opweave.tensor([-1.0, 2.0])
+assert [function(x).tolist() for _ in range(2)] == [[0, 4]] * 2
+hook = opweave.nn.modules.module.register_module_forward_hook(lambda module, given, result: result + 1)
+assert [function(x).tolist() for _ in range(2)] == [[2, 6]] * 2
+hook.remove()
+assert function(x).tolist() == [0, 4]
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
