@@ -54,9 +54,9 @@ def docstring(operator: Operator, package: str, recorded: Mapping[str, str]) -> 
     formula = operator.body.formula(operator.result_names)
     if formula:
         blocks.append(f"Formula: {formula}")
-    blocks += [_section("Args", _arguments(operator)), _section("Returns", [result(operator)])]
+    blocks += [_section("Args", arguments(operator)), _section("Returns", [result(operator)])]
     blocks.append(_section("Raises", errors(operator)))
-    also = _spellings(operator)
+    also = spellings(operator)
     if also:
         blocks.append(f"Also: {also}.")
     session = example(operator, package, recorded)
@@ -74,7 +74,8 @@ def _section(title: str, lines: Iterable[str]) -> str:
 # ---- arguments ----------------------------------------------------------------------------------------------
 
 
-def _arguments(operator: Operator) -> Iterator[str]:
+def arguments(operator: Operator) -> Iterator[str]:
+    """A line for each argument of the functions: its name, its kinds, and its meaning where that is not in `doc`."""
     named = {argument: name for argument, name in operator.body.numbers.items() if argument != name}
     for parameter in parameters(operator):
         meaning = _meaning(parameter, operator.family)
@@ -132,7 +133,8 @@ def _meaning(parameter: Parameter, family: Family) -> str:
     return _MEANINGS.get(parameter.name, "")
 
 
-def _spellings(operator: Operator) -> str:
+def spellings(operator: Operator) -> str:
+    """The operators of Python, methods, in-place forms and aliases that compute the same."""
     names = []
     if operator.operator:
         python = PYTHON_OPERATORS[operator.operator]

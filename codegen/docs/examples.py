@@ -68,7 +68,7 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
             break
     else:
         return
-    numbers = _numbers(operator, computed)
+    numbers = sample_numbers(operator, computed)
     for rows in _FLOATING if dtype.is_floating else _INTEGERS:
         inputs = {
             name: np.array(_TRUTHS if own.is_bool else np.roll(rows[index % 3], index // 3), own.numpy)
@@ -84,7 +84,7 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
         yield inputs, given, value, result
 
 
-def _numbers(operator: Operator, dtype: DType) -> dict[str, float]:
+def sample_numbers(operator: Operator, dtype: DType) -> dict[str, float]:
     """Values of the parameters; those without a default are one half or one."""
     import numpy as np
 
@@ -116,7 +116,7 @@ def _by_reference(operator: Operator) -> Iterator[_Found]:
             if not argument.is_tensor and (argument.default is None or (argument.name == "dim" and not composite))
         }
         defaults = {a.name: None if a.default is None else a.default.value for a in operator.schema.arguments}
-        numbers = _numbers(operator, dtype)
+        numbers = sample_numbers(operator, dtype)
         try:
             value = numpy_names.value(text, {**defaults, **numbers, **inputs, **given})
         except (TypeError, ValueError, IndexError, AttributeError, NameError):

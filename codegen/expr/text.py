@@ -9,15 +9,15 @@ from .functions.lists import ITEM, LIST
 from .tree import Apply, Expr, Literal, Name, Number
 
 # Python's precedences, loosest first; only their order matters.
-_TERNARY, _OR, _AND, _NOT, _COMPARE, _BITOR, _XOR, _BITAND = range(8)
-_SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(8, 14)
+TERNARY, OR, AND, NOT, COMPARE, BITOR, XOR, BITAND = range(8)
+SHIFT, SUM, PRODUCT, SIGN, POWER, ATOM = range(8, 14)
 
 _PRECEDENCES = {
-    "or": _OR, "and": _AND, "|": _BITOR, "^": _XOR, "&": _BITAND, "<<": _SHIFT, ">>": _SHIFT, "+": _SUM, "-": _SUM,
-    "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT, "**": _POWER,
-    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), _COMPARE),
+    "or": OR, "and": AND, "|": BITOR, "^": XOR, "&": BITAND, "<<": SHIFT, ">>": SHIFT, "+": SUM, "-": SUM,
+    "*": PRODUCT, "/": PRODUCT, "//": PRODUCT, "%": PRODUCT, "**": POWER,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), COMPARE),
 }  # fmt: skip
-_PREFIXES = {"not": ("not ", _NOT), "-": ("-", _SIGN), "~": ("~", _SIGN)}
+_PREFIXES = {"not": ("not ", NOT), "-": ("-", SIGN), "~": ("~", SIGN)}
 BINARY = {f.name: (f.symbol, _PRECEDENCES[f.symbol]) for f in FUNCTIONS.values() if f.symbol and f.arity == 2}
 UNARY = {f.name: _PREFIXES[f.symbol] for f in FUNCTIONS.values() if f.symbol and f.arity == 1}
 
@@ -43,10 +43,10 @@ def to_text(expr: Expr) -> str:
 
 def _print(expr: Expr) -> tuple[str, int]:
     if isinstance(expr, Name):
-        return expr.name, _ATOM
+        return expr.name, ATOM
     if isinstance(expr, Literal):
         text = literal_text(expr.value)
-        return text, _SIGN if text.startswith("-") else _ATOM
+        return text, SIGN if text.startswith("-") else ATOM
     assert isinstance(expr, Apply)
     if expr.function in BINARY:
         return _binary(expr)
@@ -56,24 +56,24 @@ def _print(expr: Expr) -> tuple[str, int]:
     if expr.function == "where":
         condition, then, other = expr.args
         return (
-            f"{_within(then, _OR)} if {_within(condition, _OR)} else {_within(other, _TERNARY)}",
-            _TERNARY,
+            f"{_within(then, OR)} if {_within(condition, OR)} else {_within(other, TERNARY)}",
+            TERNARY,
         )
     args = [to_text(arg) for arg in expr.args]
     if expr.function == LIST:
-        return f"[{', '.join(args)}]", _ATOM
+        return f"[{', '.join(args)}]", ATOM
     if expr.function == ITEM:
-        return f"{_within(expr.args[0], _ATOM)}[{args[1]}]", _ATOM
-    return f"{expr.function}({', '.join(args)})", _ATOM
+        return f"{_within(expr.args[0], ATOM)}[{args[1]}]", ATOM
+    return f"{expr.function}({', '.join(args)})", ATOM
 
 
 def _binary(expr: Apply) -> tuple[str, int]:
     text, precedence = BINARY[expr.function]
     left, right = precedence, precedence + 1
-    if precedence == _COMPARE:
+    if precedence == COMPARE:
         left += 1  # comparisons would chain
-    elif precedence == _POWER:
-        left, right = _POWER + 1, _SIGN  # associates to the right; a sign after it needs no parentheses
+    elif precedence == POWER:
+        left, right = POWER + 1, SIGN  # associates to the right; a sign after it needs no parentheses
     return f"{_within(expr.args[0], left)} {text} {_within(expr.args[1], right)}", precedence
 
 
