@@ -1,0 +1,34 @@
+"""The style of plots: no background, and colours that can be read on light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sphinx.errors import ExtensionError
+
+try:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+except ModuleNotFoundError:
+    raise ExtensionError("the plots of the site need matplotlib: pip install '.[docs]'") from None
+
+GREY, BLUE, ORANGE = "#808080", "#2878b5", "#d1701f"
+_STYLE = {
+    "svg.fonttype": "none", "svg.hashsalt": "opweave", "font.size": 9, "font.family": "sans-serif",
+    "text.color": GREY, "axes.labelcolor": GREY, "axes.edgecolor": GREY, "xtick.color": GREY, "ytick.color": GREY,
+}  # fmt: skip
+
+
+@contextmanager
+def drawn(path: Path, width: float, height: float) -> Iterator[Any]:
+    """Axes to draw on, which are written to an SVG file: the same file every time."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots()
+        axes.spines[["top", "right"]].set_visible(False)
+        yield axes
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, transparent=True, metadata={"Date": None})

@@ -1,0 +1,30 @@
+"""Pages that stand outside of docs/, such as the changelog, with links that lead from the folder of this site."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+FOLDER = "repository"
+PAGES: Mapping[str, str] = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "examples/README.md": "examples.md",
+}
+"""Files of the repository, and the pages that they become."""
+_LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield names of files and their text."""
+    for path, name in PAGES.items():
+        yield name, _LINK.sub(partial(_moved, posixpath.dirname(path)), (root / path).read_text("utf-8"))
+
+
+def _moved(folder: str, link: re.Match[str]) -> str:
+    """A link of a file in a folder of the repository, as the pages have to have it."""
+    target = posixpath.normpath(posixpath.join(folder, link[2]))
+    return link[1] + (PAGES.get(target) or posixpath.relpath(target, f"docs/{FOLDER}"))

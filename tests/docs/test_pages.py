@@ -1,0 +1,91 @@
+"""What makes the pages of the site: text of entries as Markdown, plots of functions with poles, names elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness.paths import ROOT
+
+pytest.importorskip("sphinx", reason="pip install '.[docs]'")
+
+from opweave._weave import inspect_op
+from opweave.codegen.model.operator import Operator
+
+
+@pytest.fixture(scope="module", autouse=True)
+def site() -> Iterator[None]:
+    sys.path.insert(0, str(ROOT / "docs"))
+    yield
+    sys.path.remove(str(ROOT / "docs"))
+
+
+def operator(name: str) -> Operator:
+    return inspect_op.find(name)[0].operator
+
+
+def test_text_of_entries_is_no_markup() -> None:
+    from _site.pages import markdown
+
+    assert markdown("shape (*, n, n), `a * b` and <n>") == r"shape (\*, n, n), `a * b` and \<n\>"
+
+
+def test_links_lead_from_the_folder_of_the_site() -> None:
+    from _site import outside
+
+    pages = dict(outside.pages(ROOT))
+    assert "](../dispatch.md)" in pages["changelog.md"]
+    assert "](../../examples/digits.py)" in pages["examples.md"]
+    assert "](../cookbook.md)" in pages["examples.md"]
+
+
+@pytest.mark.parametrize(("name", "first", "last"), [("sin", -4, 4), ("log", 0, 4), ("asin", -1, 1), ("acosh", 1, 4)])
+def test_functions_are_drawn_where_they_are_finite(name: str, first: float, last: float) -> None:
+    from _site.plots import curves
+
+    found = curves(operator(name))
+    assert found is not None
+    places, value, gradient = found
+    assert places[0] == pytest.approx(first, abs=0.01)
+    assert places[-1] == pytest.approx(last, abs=0.01)
+    assert gradient is not None
+    assert np.isfinite(value).mean() > 0.95
+
+
+def test_lines_end_at_poles() -> None:
+    from _site.plots import curves
+
+    found = curves(operator("tan"))
+    assert found is not None
+    places, value, _ = found
+    assert np.abs(places[np.isnan(value)]) == pytest.approx([np.pi / 2] * 2, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["isnan", "softmax", "bitwise_not", "add"])
+def test_others_have_no_plot(name: str) -> None:
+    from _site.plots import curves
+
+    assert curves(operator(name)) is None
+
+
+def test_a_plot_is_the_same_file_every_time(tmp_path: Path) -> None:
+    from _site.plots import draw
+
+    pictures = []
+    for _ in range(2):
+        name = draw(operator("sigmoid"), tmp_path)
+        assert name == "sigmoid.svg"
+        pictures.append((tmp_path / name).read_bytes())
+    assert pictures[0] == pictures[1]
+
+
+def test_names_elsewhere() -> None:
+    from _site import related
+
+    assert related.in_torch(operator("softmax")) == ["torch.softmax", "torch.Tensor.softmax"]
+    assert related.in_torch(operator("gelu")) == ["torch.nn.functional.gelu"]
+    assert related.in_numpy(operator("sin")) == "np.sin"
+    assert related.in_numpy(operator("softmax")) is None
