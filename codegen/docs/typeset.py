@@ -1,4 +1,4 @@
-"""What an operator computes and its gradients as equations in LaTeX, for documentation.
+"""Equations, in LaTeX, of what an operator computes and of its gradients, for documentation.
 
 The first operand `self` is x, the result y, the loss L and its gradient by the result g. Equations that would be longer
 than a page is wide are left out: the entry itself is easier to read then.

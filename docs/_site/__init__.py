@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import folds, mathml, pages
+from . import folds, mathml, outside, pages
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Registers everything; Sphinx calls it."""
     mathml.setup(app)
     folds.setup(app)
+    app.connect("source-read", outside.lead_here)
     app.connect("builder-inited", lambda app: pages.write(app.srcdir))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 FOLDER = "repository"
 PAGES: Mapping[str, str] = {
@@ -22,6 +23,13 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield names of files and their text."""
     for path, name in PAGES.items():
         yield name, _LINK.sub(partial(_moved, posixpath.dirname(path)), (root / path).read_text("utf-8"))
+
+
+def lead_here(app: Any, name: str, source: list[str]) -> None:
+    """Changes links of the pages of docs/ that lead to files outside, which have pages as well; Sphinx calls it."""
+    if "/" not in name:
+        for path, page in (*((path, f"{FOLDER}/{page}") for path, page in PAGES.items()), ("README.md", "index.md")):
+            source[0] = source[0].replace(f"](../{path}", f"]({page}")
 
 
 def _moved(folder: str, link: re.Match[str]) -> str:
