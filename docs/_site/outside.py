@@ -11,6 +11,7 @@ from typing import Any
 
 FOLDER = "repository"
 PAGES: Mapping[str, str] = {
+    "README.md": "readme.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "examples/README.md": "examples.md",
@@ -28,8 +29,8 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 def lead_here(app: Any, name: str, source: list[str]) -> None:
     """Changes links of the pages of docs/ that lead to files outside, which have pages as well; Sphinx calls it."""
     if "/" not in name:
-        for path, page in (*((path, f"{FOLDER}/{page}") for path, page in PAGES.items()), ("README.md", "index.md")):
-            source[0] = source[0].replace(f"](../{path}", f"]({page}")
+        for path, page in PAGES.items():
+            source[0] = source[0].replace(f"](../{path}", f"]({FOLDER}/{page}")
 
 
 def _moved(folder: str, link: re.Match[str]) -> str:
