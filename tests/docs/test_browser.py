@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 
 SITE = ROOT / "build" / "site"
 PAGES = (
-    "index.html", "start.html", "guide.html", "declaring.html", "speed.html", "performance.html", "functions.html", "autograd.html",
+    "index.html", "start.html", "guide.html", "declaring.html", "speed.html", "performance.html", "functions.html",
+    "autograd.html",
     "operators/sections/index.html", "operators/sections/arithmetic.html", "operators/softmax.html",
     "operators/sigmoid.html", "operators/where.html", "operators/tan.html", "modules/optim.html",
     "repository/changelog.html",
