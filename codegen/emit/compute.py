@@ -43,8 +43,6 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
     continuous = [dtype for dtype in operator.compute_dtypes if dtype.is_floating or dtype.is_complex]
     if made is not None and continuous:
         parts = {"gather": made.gather, "rest": made.rest}
-        if made.packed is not None:
-            parts |= {"columns": made.packed[0], "rows": made.packed[1]}
         groups += [
             _group(operator, each, continuous, [continuous], field) for field, each in parts.items() if each is not None
         ]
@@ -55,7 +53,7 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
             functions += compute.functions(kernel, group.shared)
     table = None
     if made is not None and continuous:
-        table = contraction_sizes.table(operator, body, made)
+        table = contraction_sizes.table(operator, made)
         functions.append(contraction_sizes.function(operator, body, made, common))
     return {
         "groups": groups,

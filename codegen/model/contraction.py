@@ -1,61 +1,51 @@
-"""Sums of products as products of matrices: which tensor is one as it lies in memory, and what is packed for the other.
+"""Sums of products as products of matrices, whose elements are read where they lie.
 
 In  sum(weight[o, c, i, j] * self[n, c, y + i, x + j] for c … for i … for j …)  the weights are a matrix of rows o and
-columns (c, i, j), and the elements of `self` that belong to one n are packed as a matrix of rows (c, i, j) and columns
-(y, x).
-Where the plain matrix has other rows and columns, as in the gradient by `self`,
+columns (c, i, j), and the elements of `self` that belong to one n one of rows (c, i, j) and columns (y, x). Indices are
+affine, so each variable leads from element to element by the same step, and matrices need not be made.
+
+Where indices are divided or elements left out, as in the gradient by `self`,
 
     sum(weight[o, c, i, j] * grad[n, o, y - i, x - j] for o … for i … for j …)
 
 the product comes first, over o, and the sum over i and j gathers from its rows (c, i, j) afterwards.
-
-Rows of a product come before its columns in the result, or behind them: of images whose channels are last,
-
-    sum(weight[o, i, j, c] * self[n, y + i, x + j, c] for i … for j … for c …)  by n, y, x, o,
-
-the other matrix is packed the other way round, and its lines are channels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from types import MappingProxyType
 
 from ..expr import Apply, Expr, Name, names
 from ..expr.affine import ONE, ZERO
 from ..expr.atoms import Atoms, Carrier, Fold, Range, Read
-from ..expr.geometry import Geometry
-from .compute import MAX_VARIABLES, Border, Compute, Size
+from .compute import MAX_VARIABLES, Border, Compute
+from .margins import margins
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """The product of a plain matrix of `a` and a matrix of elements of `b`, for each position of `batch`, summed over
-    `steps`."""
+    """The product of two matrices, for each position of the outer variables. Columns are the last variables of the
+    product, and rows those before them."""
 
-    a: str
-    b: str
-    batch: tuple[str, ...]
-    steps: tuple[str, ...]
+    left: Read
+    right: Read
+    outer: tuple[str, ...]
     rows: tuple[str, ...]
-    """Variables of the rows of the product, with those that are summed afterwards."""
-    inner: tuple[str, ...]
+    """Variables of the left matrix alone."""
     columns: tuple[str, ...]
-    transposed: bool
-    """True if the rows of `a` in memory are the inner variables."""
-    rows_last: bool
-    """True if the rows are behind the columns in the result, and the inner variables behind the columns in `b`."""
-    packed: tuple[Compute, Compute] | None
-    """The computations that pack the other matrix, with its rows or its columns in lines."""
-    gather: Compute | None
-    """The computation that gathers the result from the product."""
-    rest: Compute | None
+    """Variables of the right matrix alone."""
+    inner: tuple[str, ...]
+    rest: Compute | None = None
     """The computation whose result is added to the sum."""
-    dense: tuple[tuple[int, str, Expr], ...] | None
-    """The indices, by dimension, with the variable that each then is, if the other matrix may be in memory already."""
-    b_rank: int
-    """The dimensions of `b` besides the inner ones."""
+    gather: Compute | None = None
+    """The computation that gathers the result from the product."""
+    source: str = ""
+    """The tensor in the place of which it reads the product."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """Variables of the product, by the dimensions of the source that they run over."""
 
 
 def contraction(body: Compute) -> Contraction | None:
@@ -69,9 +59,13 @@ def contraction(body: Compute) -> Contraction | None:
     assert isinstance(right, Read)
     if len(body.names) + len(fold.ranges) > MAX_VARIABLES:
         return None
+    for a, b in ((left, right), (right, left)):
+        made = _direct(body, fold, rest, a, b)
+        if made is not None:
+            return made
     for rows_last in (False, True):
         for a, b in ((left, right), (right, left)):
-            made = _before(body, fold, rest, a, b, rows_last) or _after(body, fold, rest, a, b, rows_last)
+            made = _after(body, fold, rest, a, b, rows_last)
             if made is not None:
                 return made
     return None
@@ -102,6 +96,50 @@ def _has_fold(body: Compute, tree: Expr) -> bool:
     return any(isinstance(body.atoms.get(name), Fold) for name in names(tree))
 
 
+def _direct(body: Compute, fold: Fold, rest: Expr | None, left: Read, right: Read) -> Contraction | None:
+    """The product is the sum."""
+    last = tuple(takewhile(lambda name: _is_of(body, name, right, left), reversed(body.names)))[::-1]
+    before = body.names[: len(body.names) - len(last)]
+    rows = tuple(takewhile(lambda name: _is_of(body, name, left, right), reversed(before)))[::-1]
+    reads = all(_is_affine(body, each) for each in (left, right))
+    if not (last and rows and reads) or fold.condition is not None:
+        return None
+    return Contraction(
+        left=left,
+        right=right,
+        outer=before[: len(before) - len(rows)],
+        rows=rows,
+        columns=last,
+        inner=tuple(each.name for each in fold.ranges),
+        rest=None if rest is None else replace(body, results=(replace(body.results[0], tree=rest),)),
+    )
+
+
+def _is_of(body: Compute, variable: str, one: Read, other: Read) -> bool:
+    return _uses(body, one, variable) and not _uses(body, other, variable)
+
+
+def _uses(body: Compute, read: Read, variable: str) -> bool:
+    return any(body.depends(each, variable) for each in read.indices)
+
+
+def _is_affine(body: Compute, read: Read) -> bool:
+    """Return True if steps of variables are steps in memory, of the tensor or of a copy with margins. What is left out
+    outside of a tensor is no zero, which makes infinity undefined: that is so only in calls in which all is inside."""
+    found = [body.index(each) for each in read.indices]
+    leaves_out = body.outside.get(read.tensor) is Border.SKIP
+    has_margins = read.tensor in margins(body) and not leaves_out
+    inside = (
+        has_margins or body.is_sure(read, dim) or (leaves_out and each.plain is not None)
+        for dim, each in enumerate(found)
+    )
+    return (
+        all(each.affine is not None and each.divisor == ONE for each in found)
+        and all(inside)
+        and not (body.optional & {read.tensor})
+    )
+
+
 def _plain(body: Compute, read: Read) -> list[str] | None:
     """The variables that the indices are, if each is another one and inside: that is sure, or what is computed by a
     product in the calls in which it is so."""
@@ -110,111 +148,6 @@ def _plain(body: Compute, read: Read) -> list[str] | None:
     rule = body.outside.get(read.tensor, Border.ERROR)
     sure = rule in (Border.ERROR, Border.SKIP) or all(body.is_inside(read, dim) for dim in range(len(found)))
     return known if len(known) == len(found) == len(set(known)) and sure and not body.optional & {read.tensor} else None
-
-
-def _uses(body: Compute, read: Read, variable: str) -> bool:
-    return any(body.depends(each, variable) for each in read.indices)
-
-
-def _before(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read, rows_last: bool) -> Contraction | None:
-    """The other matrix is packed before."""
-    plain = _plain(body, a)
-    if plain is None:
-        return None
-    ranges = [each.name for each in fold.ranges]
-    batch = tuple(name for name in plain if name in body.names and _uses(body, b, name))
-    rows = tuple(name for name in plain if name in body.names and name not in batch)
-    columns = tuple(name for name in body.names if name not in plain)
-    tail = plain
-    while tail and (tail[0] in batch or (tail[0] in ranges and any(each in batch for each in tail))):
-        tail = tail[1:]
-    if plain and plain[0] in ranges and not batch and body.flat:
-        tail = plain[1:]
-    steps = tuple(name for name in plain[: len(plain) - len(tail)] if name in ranges)
-    inner = tuple(name for name in tail if name in ranges)
-    complete = set(steps) | set(inner) == set(ranges) and rows and inner and columns
-    conditions = fold.condition is None or not any(body.depends(fold.condition, name) for name in rows)
-    if not complete or not conditions or (rows_last and batch):
-        return None
-    if body.names != ((*columns, *rows) if rows_last else (*batch, *rows, *columns)):
-        return None
-    if tuple(tail) not in ((*rows, *inner), (*inner, *rows)):
-        return None
-    if not all(_uses(body, b, name) for name in columns):
-        return None
-    prefix = (*batch, *steps)
-    return Contraction(
-        a=a.tensor,
-        b=b.tensor,
-        batch=batch,
-        steps=steps,
-        rows=rows,
-        inner=inner,
-        columns=columns,
-        transposed=tuple(tail) != (*rows, *inner),
-        rows_last=rows_last,
-        packed=(_pack(body, fold, b, (*prefix, *inner, *columns)), _pack(body, fold, b, (*prefix, *columns, *inner))),
-        gather=None,
-        rest=None if rest is None else _rest(body, rest),
-        dense=_dense(body, fold, b, prefix, inner, columns, rows_last),
-        b_rank=0,
-    )
-
-
-def _pack(body: Compute, fold: Fold, read: Read, variables: Sequence[str]) -> Compute:
-    """The elements of a tensor by all variables that there are, zero where the sum leaves them out."""
-    atoms = Atoms()
-    name = Name(atoms.name(read))
-    rule = body.outside.get(read.tensor)
-    if fold.condition is not None or rule is Border.SKIP:
-        name = Name(atoms.name(Fold("sum", name, (Range("_one", ZERO, ONE),), fold.condition)))
-    sizes = dict(body.variables)
-    ranges = {each.name: each.stop for each in fold.ranges}
-    return replace(
-        body,
-        variables=tuple(
-            (each, sizes[each] if each in sizes else Size(_geometry(body, ranges[each]))) for each in variables
-        ),
-        results=(replace(body.results[0], tree=name),),
-        atoms=MappingProxyType(atoms.named),
-    )
-
-
-def _geometry(body: Compute, stop: Expr) -> Geometry:
-    assert isinstance(stop, Name)
-    return body.uniforms[stop.name]
-
-
-def _rest(body: Compute, rest: Expr) -> Compute:
-    return replace(body, results=(replace(body.results[0], tree=rest),))
-
-
-def _dense(
-    body: Compute,
-    fold: Fold,
-    read: Read,
-    prefix: Sequence[str],
-    inner: Sequence[str],
-    columns: Sequence[str],
-    rows_last: bool,
-) -> tuple[tuple[int, str, Expr], ...] | None:
-    """The dimensions of a tensor and the variables that they are, if it may be the other matrix itself."""
-    if fold.condition is not None:
-        return None
-    found: list[tuple[int, str, Expr]] = []
-    for dim, tree in enumerate(read.indices):
-        index = body.index(tree)
-        if index.affine is None or index.divisor != ONE:
-            return None
-        used = index.affine.variables
-        main = next((name for name in used if name in (*prefix, *columns)), used[0] if used else None)
-        if main is None:
-            return None
-        found.append((dim, main, tree))
-    mains = [main for _, main, _ in found]
-    rows = [name for name in inner if name in mains]
-    wanted = [*prefix, *columns, *rows] if rows_last else [*prefix, *rows, *columns]
-    return tuple(found) if mains == wanted else None
 
 
 def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read, rows_last: bool) -> Contraction | None:
@@ -244,21 +177,22 @@ def _after(body: Compute, fold: Fold, rest: Expr | None, a: Read, b: Read, rows_
         return None
     if any(body.depends(each, name) for each in places for name in inner):
         return None
+    first = 0 if rows_last else len(batch) + count
+    dims = {f"_at{dim}": dim for dim in range(first, first + len(places))}
+    if len(plain) + len(dims) > MAX_VARIABLES:
+        return None
+    at = tuple(map(Name, dims))
+    product = replace(b, indices=(*at, *b.indices[-count:]) if rows_last else (*b.indices[:first], *at))
     return Contraction(
-        a=a.tensor,
-        b=b.tensor,
-        batch=batch,
-        steps=(),
-        rows=rows,
+        left=product if rows_last else a,
+        right=a if rows_last else product,
+        outer=batch,
+        rows=tuple(dims) if rows_last else rows,
+        columns=rows if rows_last else tuple(dims),
         inner=inner,
-        columns=(),
-        transposed=True,
-        rows_last=rows_last,
-        packed=None,
         gather=_gather(body, fold, b, rows, places, [each for each in fold.ranges if each.name in kept], rows_last),
-        rest=None,
-        dense=None,
-        b_rank=len(places),
+        source=b.tensor,
+        places=dims,
     )
 
 
@@ -275,7 +209,7 @@ def _gather(
     atoms = Atoms()
     condition = None if fold.condition is None else Carrier(body.atoms, atoms)(fold.condition, {})
     of_rows = tuple(map(Name, rows))
-    read = Read(b.tensor, (*places, *of_rows) if rows_last else (*of_rows, *places), False)
+    read = Read(b.tensor, (*places, *of_rows) if rows_last else (*of_rows, *places), b.batched)
     tree = Name(atoms.name(Fold("sum", Name(atoms.name(read)), tuple(ranges), condition)))
     return replace(
         body,

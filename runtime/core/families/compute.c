@@ -198,7 +198,8 @@ static int make_results(task *t, ow_tensor **results) {
 
 enum {
     SHORT_LINE = 256, /* elements, of which the ends are a good part */
-    LEAST_READS = 2   /* of each element, on average, that make a copy pay */
+    LEAST_READS = 2,  /* of each element, on average, that make a copy pay */
+    MOST_MARGINS = 8
 };
 
 /* The positions of the variable of lines; 1 if there is none. */
@@ -214,6 +215,16 @@ static int has_margins(const task *t, int i) {
     return 0;
 }
 
+/* The elements of an input with margins. */
+static double padded_size(const task *t, int i) {
+    const ow_tensor *x = t->read[i];
+    double all = 1;
+    for (int d = 0, n = inner_dims(t, i), flat = t->table->flat >> i & 1; d < n; d++)
+        all *= (double)(x->sizes[x->ndim - n + d] + t->margins[i][d + flat][0] + t->margins[i][d + flat][1]);
+    for (int d = 0; d < x->ndim - inner_dims(t, i); d++) all *= (double)x->sizes[d];
+    return all;
+}
+
 /* 1 if copies with margins are worth their time: `work` is that of all elements of the result. */
 static int suits_margins(const task *t, double work) {
     const ow_compute_table *k = t->table;
@@ -222,15 +233,23 @@ static int suits_margins(const task *t, double work) {
     for (int i = 0; i < t->call->op->ninputs; i++) {
         const ow_tensor *x = t->read[i];
         if (!has_margins(t, i)) continue;
-        double all = 1;
-        for (int d = 0, n = inner_dims(t, i), flat = k->flat >> i & 1; d < n; d++)
-            all *= (double)(x->sizes[x->ndim - n + d] + t->margins[i][d + flat][0] + t->margins[i][d + flat][1]);
-        for (int d = 0; d < x->ndim - inner_dims(t, i); d++) all *= (double)x->sizes[d];
         if (!x->numel) return 0;
         before += (double)x->numel;
-        after += all;
+        after += padded_size(t, i);
     }
     return after <= 2 * before && work >= LEAST_READS * after;
+}
+
+/* 1 if copies with margins of what a product reads are no more memory than that of the call, by some times. */
+static int may_have_margins(const task *t, const ow_contraction *k) {
+    double before = (double)t->written[0]->numel, after = 0;
+    for (int side = 0; side < 2; side++) {
+        const int i = k->tensors[side];
+        if (!t->read[i]->numel) return 0;
+        before += (double)t->read[i]->numel;
+        after += has_margins(t, i) ? padded_size(t, i) : 0;
+    }
+    return after <= MOST_MARGINS * before;
 }
 
 static int add_margins(task *t, int i) {
@@ -281,15 +300,27 @@ static void run_parts(void *context, int64_t begin, int64_t end) {
     }
 }
 
-/* 1 if the result has been computed by products of matrices. */
-static int run_products(const task *t, int64_t lines) {
+/* The elements of an input from that of the first indices on. */
+static int64_t readable(const task *t, int i) {
+    const ow_tensor *x = t->padded[i] ? t->padded[i] : t->read[i];
+    return x->numel - ((const char *)t->context.in[i] - (const char *)x->data) / ow_itemsize(x->dtype);
+}
+
+/* 1 if the result has been computed by products of matrices, or if the error is set. */
+static int run_products(task *t, int64_t lines) {
     const ow_contraction *k = t->table->contraction;
     if (!k || ow_dtype_kinds[t->compute] < OW_KIND_FLOATING) return 0;
     ow_contraction_sizes s;
     k->sizes(&t->context, &s);
     int64_t positions = t->table->flat ? 1 : t->context.positions;
-    if (!ow_contraction_suits(&s, t->context.range[t->table->variables - 1])) return 0;
-    ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions);
+    if (!ow_contraction_suits(k, &s, t->context.range[t->table->variables - 1])) return 0;
+    if (!k->gather[t->compute]) {
+        if (!may_have_margins(t, k)) return 0;
+        for (int side = 0; side < 2; side++)
+            if (has_margins(t, k->tensors[side]) && !add_margins(t, k->tensors[side])) return 1;
+        k->sizes(&t->context, &s);
+    }
+    ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions, readable(t, k->tensors[1]));
     return 1;
 }
 

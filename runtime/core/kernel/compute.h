@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "view_geometry.h"
 
-#define OW_MAX_VARIABLES 16 /* index variables of results, and of what is packed of them */
+#define OW_MAX_VARIABLES 16 /* index variables of results and of products */
 #define OW_MAX_UNIFORMS 48 /* integers that are the same in the whole call */
 
 typedef struct ow_compute_context {
@@ -15,8 +15,7 @@ typedef struct ow_compute_context {
     void *out[OW_MAX_OUTPUTS];
     const int64_t *sizes[OW_MAX_INPUTS];  /* of the dimensions that indices are written for */
     int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
-    int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results, */
-    int64_t origin[OW_MAX_VARIABLES];     /* from this one on */
+    int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results */
     int inside;                           /* do all indices lie inside? The tensors have margins then */
     int64_t begin, end;                   /* the part of each line that is computed, as far as there is a line */
     int64_t uniform[OW_MAX_UNIFORMS];
@@ -32,28 +31,27 @@ typedef int ow_compute_geometry(ow_view *view, const ow_ints *shapes, const int6
 /* Positions [begin, end) of the batch and of all variables but those of a line. OW_OK, or the kind of the first error. */
 typedef int ow_compute_kernel(const ow_compute_context *c, int64_t begin, int64_t end);
 
-/* A sum of products as products of matrices, for each position of the dimensions in front and for each of `groups`: of a
- * matrix of rows * inner elements as they lie in input `a` (inner * rows if `transposed`), and one of inner * columns, which
- * is packed from input `b`; it is the sum of `steps` such products. With `after` the second matrix lies in `b` as it is, and
- * the result is gathered from the product, which kernels read in the place of `b`. */
+/* A sum of products of elements of two tensors, of which each lies where multiples of the variables lead, as products of
+ * matrices. Variables of four kinds follow one another: outer ones, for each position of which there is a product; those of
+ * its rows, which the first tensor has; those of its columns, which the second one has, and which are the last ones of the
+ * result; and the inner ones, of the sum. */
 typedef struct ow_contraction_sizes {
-    int64_t groups, steps, rows, inner, columns;
-    int64_t a_group, a_step, b_group, b_step; /* elements from one to the next */
-    int dense;                                /* is the second matrix in memory as it is? */
-    int64_t range[2][OW_MAX_VARIABLES];       /* of the kernels that pack */
-    int64_t product[OW_MAX_VARIABLES];        /* sizes of the product as a tensor */
+    int applies;                        /* is the sum one of such products in this call? */
+    int64_t range[OW_MAX_VARIABLES];    /* positions of each variable */
+    int64_t step[2][OW_MAX_VARIABLES];  /* elements of each tensor from one position to the next, */
+    int64_t origin[2];                  /* and from the first one to that of the first positions */
+    int64_t to[OW_MAX_VARIABLES];       /* the same of the product, by outer variables and the last one of rows */
+    int64_t product[OW_MAX_VARIABLES];  /* the sizes of the product as a tensor, from which results are gathered */
 } ow_contraction_sizes;
 
 typedef struct ow_contraction {
     void (*sizes)(const ow_compute_context *c, ow_contraction_sizes *s);
-    uint8_t a, b, transposed, after;
-    uint8_t rows_last;     /* elements of a column are neighbours, in the result and, of the second matrix, in `b` */
-    uint8_t lines[2];      /* how many variables the kernels that pack have, */
-    uint8_t column[2];     /* which is the first of the columns, */
-    uint8_t neighbours[2]; /* and whether the last one leads to neighbours in memory */
-    ow_compute_kernel *columns[OW_NDTYPES], *rows[OW_NDTYPES]; /* pack it as it is, or transposed */
-    ow_compute_kernel *gather[OW_NDTYPES];
-    ow_compute_kernel *rest[OW_NDTYPES]; /* what is added; NULL: nothing */
+    uint8_t tensors[2]; /* which inputs the two are */
+    uint8_t variables[4]; /* of each kind */
+    uint8_t source; /* the input in whose place kernels that gather read the product */
+    ow_compute_kernel *gather[OW_NDTYPES]; /* NULL: the product is the result */
+    ow_compute_kernel *rest[OW_NDTYPES];   /* what is added; NULL: nothing */
+    uint8_t rest_of_rows;                  /* is that the same for all columns and all dimensions in front? */
 } ow_contraction;
 
 /* What the margins of a tensor have. */

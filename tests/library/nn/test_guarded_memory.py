@@ -45,6 +45,17 @@ for shape in ((1, 1, 1, 4), (1, 1, 5, 6), (1, 2, 9, 9), (1, 1, 3, 40), (1, 1, 1,
                     lambda x: functional.unfold(x, *window[:1], padding=window[2], stride=step),
                 ):
                     assert ow.equal(call(x), call(copy)), (shape, size, step)
+
+# products of matrices: images and weights end at such pages
+for channels, width in ((16, 7), (25, 6), (9, 9)):
+    for size in (1, 2, 3):
+        results = page // (4 * channels * size * size)
+        x, weight = guarded((1, channels, width, width), True), guarded((results, channels, size, size), True)
+        one, two = (each.clone().requires_grad_() for each in (x, weight))
+        x, weight = x.requires_grad_(), weight.requires_grad_()
+        for given in ((x, weight), (one, two)):
+            functional.conv2d(*given).square().sum().backward()
+        assert ow.equal(x.grad, one.grad) and ow.equal(weight.grad, two.grad), (channels, width, size)
 """
 
 

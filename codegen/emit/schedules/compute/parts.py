@@ -66,7 +66,7 @@ def first_variables(shared: Shared) -> Iterator[Form]:
     """Yield the variables at the first position that is computed."""
     yield Line(f"int64_t rest = {'end - 1' if shared.descending else 'begin'};")
     for name, index in reversed(shared.outer):
-        yield Line(f"int64_t {name} = c->origin[{index}] + rest % c->range[{index}];")
+        yield Line(f"int64_t {name} = rest % c->range[{index}];")
         yield Line(f"rest /= c->range[{index}];")
     yield Line("int64_t batch = rest;")
 
@@ -74,8 +74,8 @@ def first_variables(shared: Shared) -> Iterator[Form]:
 def next_variables(shared: Shared) -> Iterator[Form]:
     """Yield the step to the next position, at the end of a loop."""
     for name, index in reversed(shared.outer):
-        first, end = f"c->origin[{index}]", f"c->origin[{index}] + c->range[{index}]"
-        remains = f"--{name} >= {first}" if shared.descending else f"++{name} < {end}"
+        end = f"c->range[{index}]"
+        remains = f"--{name} >= 0" if shared.descending else f"++{name} < {end}"
         yield Case(remains, (Line("continue;"),))
-        yield Line(f"{name} = {f'{end} - 1' if shared.descending else first};")
+        yield Line(f"{name} = {f'{end} - 1' if shared.descending else 0};")
     yield Line(f"batch{'--' if shared.descending else '++'};")

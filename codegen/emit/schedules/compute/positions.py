@@ -73,7 +73,7 @@ def _several(kernel: Kernel, shared: Shared, line: Form) -> Block:
     inside = "c->inside && " if kernel.cuts else ""
     size = f"c->range[{shared.inner_index}] / phases"
     lanes = f"(c->end < {size} ? c->end : {size}) - c->begin >= LANES / 4"
-    here = f"{kernel.row} + ROWS * distance <= c->origin[{before}] + c->range[{before}]"
+    here = f"{kernel.row} + ROWS * distance <= c->range[{before}]"
     each = _phases(kernel, shared, "ROWS")
     forms = (
         Axis("line", "distance", (each,), "0", f"line++, at++, {kernel.row}++"),

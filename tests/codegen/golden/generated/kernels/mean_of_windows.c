@@ -164,7 +164,7 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
     int status = OW_OK, failed = 0, *err = &failed;
     (void)err, (void)step;
     int64_t rest = begin;
-    int64_t v_y = c->origin[0] + rest % c->range[0];
+    int64_t v_y = rest % c->range[0];
     rest /= c->range[0];
     int64_t batch = rest;
     for (int64_t at = begin; at < end; at++) {
@@ -175,7 +175,7 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
         const int64_t phases = 1;
         {
             const int64_t distance = 1;
-            if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->origin[0] + c->range[0]) {
+            if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->range[0]) {
                 for (int64_t line = 0; line < distance; line++, at++, v_y++) {
                     for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
                         const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
@@ -196,8 +196,8 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
                 }
             }
         }
-        if (++v_y < c->origin[0] + c->range[0]) continue;
-        v_y = c->origin[0];
+        if (++v_y < c->range[0]) continue;
+        v_y = 0;
         batch++;
     }
     return failed ? OW_ZERO_DIVISION : status;
@@ -324,7 +324,7 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
     int status = OW_OK, failed = 0, *err = &failed;
     (void)err, (void)step;
     int64_t rest = begin;
-    int64_t v_y = c->origin[0] + rest % c->range[0];
+    int64_t v_y = rest % c->range[0];
     rest /= c->range[0];
     int64_t batch = rest;
     for (int64_t at = begin; at < end; at++) {
@@ -335,7 +335,7 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
         const int64_t phases = 1;
         {
             const int64_t distance = 1;
-            if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->origin[0] + c->range[0]) {
+            if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->range[0]) {
                 for (int64_t line = 0; line < distance; line++, at++, v_y++) {
                     for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
                         const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
@@ -356,8 +356,8 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
                 }
             }
         }
-        if (++v_y < c->origin[0] + c->range[0]) continue;
-        v_y = c->origin[0];
+        if (++v_y < c->range[0]) continue;
+        v_y = 0;
         batch++;
     }
     return failed ? OW_ZERO_DIVISION : status;

@@ -1,0 +1,48 @@
+/* Parts of products of matrices whose elements are read where they lie (contraction.c). */
+#ifndef OPWEAVE_CONTRACTION_PARTS_H
+#define OPWEAVE_CONTRACTION_PARTS_H
+
+#include <stdatomic.h>
+
+#include "kernel/compute.h"
+#include "routines/linalg/levels/panel_product_kernels.h"
+#include "tensor/tensor.h"
+
+/* The kinds of variables of a contraction, in their order, and its tensors. */
+enum { OUTER_VARIABLES, ROW_VARIABLES, COLUMN_VARIABLES, INNER_VARIABLES, KINDS_OF_VARIABLES };
+enum { LEFT, RIGHT };
+
+enum {
+    PART_ROWS = 512,  /* at most */
+    PART_PANELS = 4,  /* of the second matrix, each of which is copied once for the part */
+    PART_COLUMNS = PART_PANELS * 64
+};
+
+typedef struct {
+    const ow_contraction *k;
+    const ow_contraction_sizes *s;
+    const ow_compute_context *c;
+    const ow_panel_kernel *kernel; /* NULL: products are OpenBLAS's */
+    int dtype;
+    int64_t size, lines, readable;
+    char *start;           /* a number for each row to which products are added; NULL: none */
+    int adds;              /* are they added to what is in their place? */
+    int64_t joined;        /* positions of the dimensions in front that are columns of one product */
+    int64_t count[KINDS_OF_VARIABLES]; /* positions of each kind of variables */
+    int64_t height, width; /* of a part of a product, */
+    int64_t down, across;  /* of which there are so many below and beside one another */
+    int64_t first;         /* product that is computed, */
+    char *to;              /* where, or NULL: where its elements are those of the result */
+    atomic_int *failed;    /* to allocate */
+} ow_contraction_task;
+
+/* The first variable of a kind. */
+int ow_contraction_first(const ow_contraction *k, int kind);
+/* The kernel for a dtype; NULL: there is none. */
+const ow_panel_kernel *ow_panel_kernel_of(int dtype);
+
+/* Computes parts of a product, whose context is the task; by a kernel, or by OpenBLAS. */
+void ow_contraction_panels(void *task, int64_t begin, int64_t end);
+void ow_contraction_blas(void *task, int64_t begin, int64_t end);
+
+#endif

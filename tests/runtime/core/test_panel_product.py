@@ -1,0 +1,164 @@
+"""Products of matrices whose elements tables of offsets lead to, at every instruction-set level of this processor."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cffi import FFI
+
+from .conftest import CORE, compile_c, flags
+
+FOLDER = CORE / "routines" / "linalg" / "levels"
+LEVELS = {"v1": "x86-64", "v3": "x86-64-v3", "v4": "x86-64-v4"}
+NEEDED = {"v1": "sse2", "v3": "avx2", "v4": "avx512bw"}
+DTYPES = {"f32": np.float32, "f64": np.float64}
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A level and its kernels."""
+    level = request.param
+    if NEEDED[level] not in Path("/proc/cpuinfo").read_text():
+        pytest.skip(f"this processor has no {NEEDED[level]}")
+    path = tmp_path_factory.mktemp("panels") / f"{level}.so"
+    source = str(FOLDER / "panel_product_kernels.c")
+    compile_c(
+        "-O2", f"-march={LEVELS[level]}", f"-DOW_LEVEL={level}", "-shared", "-fPIC", *flags(), source, "-o", str(path)
+    )
+    return level, path
+
+
+@pytest.fixture(scope="module", params=DTYPES)
+def kernel(request: pytest.FixtureRequest, library: tuple[str, Path]) -> Iterator[tuple[FFI, Any, Any]]:
+    """The interface, a kernel and its dtype."""
+    level, path = library
+    name = f"ow_panel_kernel_{request.param}_{level}"
+    header = (FOLDER / "panel_product_kernels.h").read_text()
+    lines = [each for each in header.splitlines() if not each.startswith("#")]
+    ffi = FFI()
+    ffi.cdef("\n".join(lines) + f"\nextern ow_panel_kernel {name};")
+    loaded = ffi.dlopen(str(path))
+    yield ffi, getattr(loaded, name), DTYPES[request.param]
+    ffi.dlclose(loaded)
+
+
+def _guarded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy whose last byte is that of a page, behind which is one that may not be read or written."""
+    pages = -(-array.nbytes // mmap.PAGESIZE)
+    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + pages * mmap.PAGESIZE
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+    copy = np.frombuffer(memory, array.dtype, array.size, pages * mmap.PAGESIZE - array.nbytes)
+    copy[...] = array.reshape(-1)
+    return copy
+
+
+def _multiply(
+    kernel: tuple[FFI, Any, Any],
+    sizes: tuple[int, int, int],
+    tables: tuple[np.ndarray[Any, Any], ...],
+    left: np.ndarray[Any, Any],
+    right: np.ndarray[Any, Any],
+    to: np.ndarray[Any, Any],
+    to_row: int,
+    start: np.ndarray[Any, Any] | None = None,
+    adds: bool = False,
+) -> None:
+    """Call the kernel; `tables` has the offsets of rows and inner positions of the left matrix, of inner positions and
+    columns of the right one, and of columns of the product."""
+    ffi, functions, _ = kernel
+    offsets = [ffi.new("int64_t[]", [int(each) for each in table]) for table in tables]
+    rows, inner, columns = sizes
+
+    def address(array: np.ndarray[Any, Any]) -> Any:
+        return ffi.cast("void *", array.ctypes.data)
+
+    product = ffi.new("ow_panel_product *")
+    product.rows, product.inner, product.columns = rows, inner, columns
+    product.left, product.right, product.to = map(address, (left, right, to))
+    product.left_rows, product.left_inner, product.right_inner, product.right_columns, product.to_columns = offsets
+    product.readable, product.to_row, product.adds = right.size, to_row, adds
+    product.start = ffi.NULL if start is None else address(start)
+    functions.multiply(product)
+
+
+def _close(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], inner: int) -> None:
+    assert np.abs(found - expected).max() <= 4 * (inner + 2) * np.finfo(found.dtype).eps
+
+
+ROWS = (1, 2, 3, 5, 7, 8, 9, 17)
+COLUMNS = (1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 47, 48, 49, 97)
+
+
+@pytest.mark.parametrize("inner", [1, 2, 15, 127, 128])
+def test_sizes_beside_those_of_tiles(kernel: tuple[FFI, Any, Any], inner: int) -> None:
+    """All memory ends at pages that may not be touched; sums are naive ones in double precision."""
+    random = np.random.default_rng(inner)
+    for rows in ROWS:
+        for columns in COLUMNS:
+            left = random.uniform(-1, 1, (rows, inner)).astype(kernel[2])
+            right = random.uniform(-1, 1, (inner, columns)).astype(kernel[2])
+            tables = (np.arange(rows) * inner, np.arange(inner), np.arange(inner) * columns, np.arange(columns))
+            to = _guarded(np.full((rows, columns), np.nan, kernel[2]))
+            _multiply(
+                kernel,
+                (rows, inner, columns),
+                (*tables, np.arange(columns)),
+                *map(_guarded, (left, right)),
+                to,
+                columns,
+            )
+            _close(to.reshape(rows, columns), left.astype("float64") @ right.astype("float64"), inner)
+
+
+def test_elements_lie_anywhere(kernel: tuple[FFI, Any, Any]) -> None:
+    """Columns of several images, with lines of them that do not follow each other, backwards and by steps; a bias."""
+    random = np.random.default_rng(0)
+    rows, inner, columns = 13, 40, 77
+    memory = random.uniform(-1, 1, 9001).astype(kernel[2])
+    for columns_at in (
+        np.concatenate([np.arange(7) + 100 * line for line in range(11)]),
+        np.arange(columns) * 3,
+        np.arange(columns)[::-1],
+        np.concatenate([np.arange(50), 1000 + np.arange(27)]),
+    ):
+        left_rows, left_inner = random.permutation(2000)[:rows], random.permutation(2000)[:inner]
+        right_inner = random.permutation(3000)[:inner]
+        to_columns = np.concatenate([np.arange(40), 2000 + np.arange(37)])
+        left, right, to = _guarded(memory[:4000]), _guarded(memory), np.zeros(5000, kernel[2])
+        start = memory[:rows].copy()
+        tables = (left_rows, left_inner, right_inner, columns_at, to_columns)
+        _multiply(kernel, (rows, inner, columns), tables, left, right, to, 50, start)
+        expected = left[left_rows[:, None] + left_inner].astype("float64") @ right[right_inner[:, None] + columns_at]
+        found = to[np.arange(rows)[:, None] * 50 + to_columns]
+        _close(found, expected + start[:, None], inner)
+        _multiply(kernel, (rows, inner, columns), tables, left, right, to, 50, start, adds=True)
+        _close(to[np.arange(rows)[:, None] * 50 + to_columns], 2 * expected + start[:, None], 2 * inner)
+        untouched = np.delete(to, (np.arange(rows)[:, None] * 50 + to_columns).reshape(-1))
+        assert not untouched.any()
+
+
+def test_each_element_is_the_same_in_matrices_of_all_sizes(kernel: tuple[FFI, Any, Any]) -> None:
+    random = np.random.default_rng(1)
+    rows, inner, columns = 19, 100, 61
+    left = random.uniform(-1, 1, (rows, inner)).astype(kernel[2])
+    right = random.uniform(-1, 1, (inner, columns)).astype(kernel[2])
+
+    def product(first: int, last: int, begin: int, end: int) -> np.ndarray[Any, Any]:
+        tables = (np.arange(first, last) * inner, np.arange(inner), np.arange(inner) * columns, np.arange(begin, end))
+        to = np.zeros((last - first, end - begin), kernel[2])
+        sizes = (last - first, inner, end - begin)
+        _multiply(
+            kernel, sizes, (*tables, np.arange(end - begin)), left.reshape(-1), right.reshape(-1), to, end - begin
+        )
+        return to
+
+    whole = product(0, rows, 0, columns)
+    for first, last, begin, end in ((0, 1, 0, columns), (3, 12, 5, 6), (0, rows, 17, 50), (18, 19, 60, 61)):
+        assert (product(first, last, begin, end) == whole[first:last, begin:end]).all()
