@@ -101,7 +101,7 @@ def compile(
     dtypes run what was recorded, with other sizes as well where Python is told none of these: operators of elements
     that follow each other are one kernel, which is compiled when it is first needed and kept on disk. What another call
     could do otherwise is compared before: numbers and other arguments, variables that the function reads, modules with
-    their parameters and settings. A function that reads elements for more than a condition, or does anything besides
+    their parameters and settings. A function that reads several elements at once, or does anything besides
     computing tensors, runs as it is, with the modules that it calls compiled; `explain` says why. The step of an
     optimizer is returned as it is: it is one call of the core for all parameters.
 

@@ -18,7 +18,7 @@ from .._dispatch.op import Op
 from .._handle import excluded
 from .._operators import empty_strided
 from . import _recording
-from ._graph import Graph, Operation, Read, Value, Ways, mapped
+from ._graph import Graph, Operation, Outcome, Read, Value, Ways, mapped
 from ._program import Program, casting_to, under
 from ._python_state import is_own_frame
 from ._recording import Call, Recording
@@ -109,10 +109,10 @@ def _described(tensors: Sequence[Any]) -> list[Any]:
 
 
 class _Part(NamedTuple):
-    """A graph on a way, and the condition after which the way goes on."""
+    """A graph on a way, and what is read before the way goes on."""
 
     graph: Graph
-    outcome: bool | None
+    outcome: Outcome | None
 
 
 def _paths(graph: Graph) -> Iterator[list[_Part]]:
@@ -183,7 +183,7 @@ class _Replay:
                 self._tensors[value] = tensor
                 _check(self._reads.get(value, ()), tensor)
 
-    def _read(self, condition: Operation, outcome: bool) -> Call:
+    def _read(self, condition: Operation, outcome: Outcome) -> Call:
         args, out = self._arguments(condition)
         facts = (condition.excluded, condition.is_tracked, condition.place, condition.casts)
-        return Call(condition.op, args, out, condition.mode, outcome, *facts)
+        return Call(condition.op, args, out, condition.mode, outcome.value, *facts)

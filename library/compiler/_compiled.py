@@ -183,7 +183,7 @@ class Compiled:
         if result is not NotImplemented:
             return result
         if self._is_left_alone(arguments):
-            if self.is_other or _is_watched() or not self._is_refused:
+            if self.is_other or _is_watched() or not (self._is_refused or not self.entries):
                 return self.function(*args, **kwargs)
             return self.modules.run(self.function, args, kwargs)
         return self._recorded(arguments, args, kwargs)

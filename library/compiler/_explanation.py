@@ -65,7 +65,7 @@ def _of_program(place: int, program: Program) -> Iterator[str]:
                 others_of = len(backward.steps) - inner
                 yield f"    its gradient: {_counted(inner, 'kernel')}, {_counted(others_of, 'other operator')}"
         elif not step.results:
-            yield f"  graph break: {step.op.name}() reads elements for a condition ({step.place})"
+            yield f"  graph break: {step.op.name}() reads an element, to go on by it ({step.place})"
         else:
             yield f"  {_name(step)} ({step.place})"
     for number, kernel in enumerate(kernels, 1):

@@ -1,7 +1,8 @@
 """Recorded calls as a graph: operations over values, in an order that respects what writes to memory.
 
 A value is a tensor as one call has left it. Operations whose results nobody uses are gone, unless they do something
-besides. A graph ends where a condition on elements is read, and is followed by one for each way on that is known.
+besides. A graph ends where an element is read, as a condition or a number, and is followed by one for each way on that
+is known.
 
 Two graphs of which all shown fields are the same have the same steps (`_kept_steps`).
 """
@@ -21,7 +22,7 @@ from .._C import lib
 from .._dispatch.op import INPLACE, NEW, Op
 from .._operators import empty_strided
 from ._python_state import CONSTANTS, is_own
-from ._recording import Call, Facts, Place, Recording, Unsupported
+from ._recording import NUMBERS, Call, Facts, Place, Recording, Unsupported
 
 PURE = frozenset(("elementwise", "reduce", "scan", "rows", "fold", "compute", "extern", "view", "factory"))
 """Families whose operators do nothing but compute results."""
@@ -85,9 +86,29 @@ class Operation:
         return (self.writes and not self.renames) or self.op.random or self.op.family not in PURE
 
 
+class Outcome:
+    """A bool or a number that was read: another one if it is of another type or prints differently, as -0.0 does.
+
+    Attributes:
+        value: itself.
+    """
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: bool | complex) -> None:
+        self.value = value
+        self._key = type(value).__name__, repr(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Outcome) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
 @dataclass(eq=False)
 class Graph:
-    """The operations of a function, up to its end or where it reads a condition."""
+    """The operations of a function, up to its end or where it reads an element."""
 
     inputs: list[Value] = field(default_factory=list)
     constants: list[tuple[Value, Any]] = field(default_factory=list)
@@ -98,9 +119,9 @@ class Graph:
     """The leaves of the function's result: values, and what is no tensor. With a condition: values that are used
     afterwards."""
     condition: Operation | None = None
-    """The operation that reads whether the function goes on one way or another."""
-    following: dict[bool, Graph] = field(default_factory=dict, repr=False)
-    """The graphs that follow, by the condition."""
+    """The operation that reads a condition or a number, by which the function goes on one way or another."""
+    following: dict[Outcome, Graph] = field(default_factory=dict, repr=False)
+    """The graphs that follow, by what is read."""
 
     def pruned(self) -> Graph:
         """Return the graph without operations that nothing needs, here and in what follows."""
@@ -212,7 +233,7 @@ class _Reader:
         read before and by their order."""
         self._recording = recording
         self._known = known
-        self._outcomes: tuple[bool, ...] = ()
+        self._outcomes: tuple[Outcome, ...] = ()
         self._count = 0
         self._values: dict[int, Value] = {}
         self._lasting = {_memory_of(each) for each in (*given, *(each for each, _ in recording.constants.values()))}
@@ -225,9 +246,9 @@ class _Reader:
         first.inputs = [self._value(each, True, ("input", place)) for place, each in enumerate(given)]
         for call in self._recording.calls:
             operation = self._operation(graph, call)
-            if isinstance(call.result, bool):
+            if isinstance(call.result, NUMBERS):
                 graph.condition = operation
-                graph.following[call.result] = graph = self._next(call)
+                graph.following[Outcome(call.result)] = graph = self._next(call)
             else:
                 graph.operations.append(operation)
         leaves, graph.structure = flatten(result)
@@ -244,7 +265,7 @@ class _Reader:
 
     def _next(self, call: Call) -> Graph:
         """The beginning of the graph that follows where a condition was read."""
-        self._outcomes += (call.result,)
+        self._outcomes += (Outcome(call.result),)
         self._count = 0
         if len(self._outcomes) > _MOST_CONDITIONS:
             raise Unsupported(f"elements are read more than {_MOST_CONDITIONS} times", call.place)
@@ -301,7 +322,7 @@ def _memory_of(tensor: Any) -> int:
 
 
 def _results(call: Call) -> tuple[tuple[Any, ...], bool]:
-    if isinstance(call.result, bool):
+    if isinstance(call.result, NUMBERS):
         return (), True
     if isinstance(call.result, (tuple, list)):
         return tuple(call.result), False

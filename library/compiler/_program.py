@@ -15,7 +15,7 @@ from .._dispatch.autocast import AUTOCAST
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.op import NEW
 from .._handle import with_keys
-from ._graph import Graph, Operation, Value
+from ._graph import Graph, Operation, Outcome, Value
 from ._kept_steps import steps_of
 from ._kernels import Kernel, Merged
 from ._tiles import tiled
@@ -86,14 +86,14 @@ class Program:
 
     def _write_ways(self, graph: Graph, condition: Operation, indent: str) -> None:
         self.steps.append(condition)
-        for outcome, header in ((True, f"if {self._call(condition)}:"), (False, "else:")):
-            self._lines.append(indent + header)
-            following = graph.following.get(outcome)
-            if following is None:
-                self._lines.append(f"{indent} raise {self._named(Unrecorded)}({self._named(self)})")
-            else:
-                used = {*following.used}
-                self._write(following, f"{indent} ", [each for each in graph.results if each not in used])
+        self._lines.append(f"{indent}read = {self._named(Outcome)}({self._call(condition)})")
+        header = "if"
+        for outcome, following in graph.following.items():
+            self._lines.append(f"{indent}{header} read == {self._named(outcome)}:")
+            used = {*following.used}
+            self._write(following, f"{indent} ", [each for each in graph.results if each not in used])
+            header = "elif"
+        self._lines += [f"{indent}else:", f"{indent} raise {self._named(Unrecorded)}({self._named(self)})"]
 
     def _named(self, value: Any) -> str:
         name = f"c{len(self._names)}"

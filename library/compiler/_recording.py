@@ -23,6 +23,8 @@ from .._handle import excluded, needs_grad, set_shape_reader, with_keys
 from ._size_reads import SizeReads
 
 KEY = "compile"
+NUMBERS = (bool, int, float, complex)
+"""The classes of what is read of elements."""
 
 new_key(KEY, after="autocast")
 _BIT = bit_of(KEY)
@@ -61,7 +63,7 @@ class Call(NamedTuple):
     out: Any
     mode: int
     result: Any
-    """A tensor, or several; a bool where the call reads a condition."""
+    """A tensor, or several; a bool or a number where the call reads an element."""
     excluded: int
     """The dispatch keys that the thread did not look at."""
     is_tracked: bool
@@ -230,14 +232,14 @@ class Recording:
                 self.note(each)
                 if self.facts(each) != Facts(each.dtype, tuple(each.shape), each.stride()):
                     self.refuse(f"{op.name}() changes the shape of a tensor")
-            elif isinstance(each, bool) and self._has_conditions and not isinstance(result, (tuple, list)):
-                self._refuse_condition(op)
+            elif self._has_conditions and result is each and isinstance(each, NUMBERS):
+                self._refuse_read(op)
             elif each is not None:
                 self.refuse(f"{op.name}() reads elements for a number")
         self._draws |= op.random
 
-    def _refuse_condition(self, op: Op) -> None:
-        """Refuse a condition after which the function could not begin anew, to be recorded on its other way."""
+    def _refuse_read(self, op: Op) -> None:
+        """Refuse to read an element where the function could not begin anew, to be recorded on another way."""
         if self._draws or self._given_versions() != self._versions:
             self.refuse(f"{op.name}() reads elements after numbers were drawn, or something outside was written to")
 

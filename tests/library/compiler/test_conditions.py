@@ -91,7 +91,7 @@ def test_parts_are_merged() -> None:
     names = [each.operators if isinstance(each, Kernel) else each.op.name for each in steps]
     assert [len(each) for each in names if not isinstance(each, str)] == [3, 3, 3]
     text = opweave.compiler.explain(compiled)
-    assert "graph break: item() reads elements for a condition (" in text
+    assert "graph break: item() reads an element, to go on by it (" in text
     assert "test_conditions.py, line " in text
 
 
@@ -184,3 +184,56 @@ def test_threads_that_take_different_ways() -> None:
     for each in threads:
         each.join()
     assert results == [True] * 80
+
+
+def of_numbers(x: Any) -> Any:
+    y = (x * 2 + 1).tanh()
+    scale, place = y.sum().item(), int(y.argmax())
+    return (y * scale + 1) / (place + 1), float(y.max()), place
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.5, 0.25, 0.5, -1.0, 0.25, 0.5],
+        [0.0, -0.0, float("nan"), 0.0, -0.0, float("nan"), float("inf")],
+        [0.01 * number for number in range(20)],
+    ],
+)
+def test_numbers_that_are_read(values: list[float]) -> None:
+    def function(x: Any) -> Any:
+        return of_numbers(x), repr(x[0].item()), x[1].item() is True
+
+    compiled: Any = opweave.compile(function)
+    for value in values:
+        x = opweave.full((4,), value)
+        for _ in range(2):
+            expected, found = function(x), compiled(x)
+            assert repr(found[0][1:]) == repr(expected[0][1:])
+            assert facts(found[0][0]) == facts(expected[0][0])
+            assert found[1:] == expected[1:]
+    if len(set(map(repr, values))) > 8:
+        assert "elements that are read take more than 8 ways" in opweave.compiler.explain(compiled)
+
+
+def test_numbers_of_other_types_are_others() -> None:
+    compiled: Any = opweave.compile(lambda x: (x * 2 + 1, x.item()))
+    for x in (opweave.tensor(1), opweave.tensor(True), opweave.tensor(1.0), opweave.tensor(1 + 0j)):
+        for _ in range(2):
+            assert type(compiled(x)[1]) is type(x.item())
+
+
+def test_a_number_that_ends_a_loop() -> None:
+    def function(x: Any, count: Any) -> Any:
+        for number in range(int(count)):
+            x = x * 2 + number
+        return x + 1
+
+    compiled: Any = opweave.compile(function)
+    for count in (1, 3, 1, 0, 3):
+        _agree(function, compiled, X, opweave.tensor(count))
+    assert len(compiled.compiled.entries) == 1
+    assert "item() reads an element, to go on by it (" in opweave.compiler.explain(compiled)
+    for size in (2, 5):
+        _agree(function, compiled, opweave.ones(size, 4), opweave.tensor(3))
+    assert len(compiled.compiled.entries) == 1
