@@ -1,6 +1,7 @@
 /* The driver of external operators: finds the routine by name; and the frame that all products share. */
 #include "extern.h"
 #include "plan.h"
+#include "routines/linalg/half_product.h"
 
 #define NAMED_ROUTINE(name) {#name, ow_extern_##name},
 static const struct {
@@ -84,8 +85,16 @@ static int read_before(ow_product *p, ow_tensor *const *inputs, int ndim, const 
 
 void ow_product_gemm(ow_product *p) {
     ow_matrix a = ow_matrix_of(p->a), b = ow_matrix_of(p->b), c = ow_matrix_of(p->work);
-    if (p->result->numel)
-        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, p->result->ndim == 3 ? p->result->sizes[0] : 1);
+    const int64_t batches = p->result->ndim == 3 ? p->result->sizes[0] : 1;
+    if (!p->result->numel) return;
+    if (p->a->dtype != p->compute) ow_half_product_run((float)p->alpha.d, &a, &b, (float)p->beta.d, &c, batches);
+    else ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, batches);
+}
+
+/* 1 if the operands are multiplied as they are, though they are not of the dtype of computation. */
+static int keeps_halves(const ow_product *p) {
+    const ow_matrix a = ow_matrix_of(p->inputs[0]), b = ow_matrix_of(p->inputs[1]);
+    return p->multiply == ow_product_gemm && ow_half_product_suits(p->inputs[0]->dtype, &a, &b);
 }
 
 /* Operands in other dtypes or layouts are copied, and so is the result, where it cannot be written as it is. */
@@ -95,8 +104,9 @@ static int compute(const ow_plan *plan) {
     int direct = p->result->ndim > 0 ? readable(p->result, p->compute) : p->result->dtype == p->compute;
     direct = direct && (p->mode == OW_NEW || !ow_shares_memory(p->result, reads, 3));
     p->work = direct ? p->result : ow_tensor_new(p->compute, p->result->ndim, p->result->sizes, NULL);
-    p->a = readable(p->inputs[0], p->compute) ? p->inputs[0] : ow_clone(p->inputs[0], p->compute, 1);
-    p->b = readable(p->inputs[1], p->compute) ? p->inputs[1] : ow_clone(p->inputs[1], p->compute, 1);
+    const int halves = keeps_halves(p);
+    p->a = halves || readable(p->inputs[0], p->compute) ? p->inputs[0] : ow_clone(p->inputs[0], p->compute, 1);
+    p->b = halves || readable(p->inputs[1], p->compute) ? p->inputs[1] : ow_clone(p->inputs[1], p->compute, 1);
     int done = p->work && p->a && p->b && (!p->addend || ignores_addend(p) || ow_copy(p->work, p->addend));
     if (done) p->multiply(p);
     done = done && !ow_error_pending();
