@@ -52,6 +52,7 @@ CORE = (
     "argsort",
     "topk",
     "sort_values",
+    "csr_product",
     "csr_product_pattern",
     "csr_starts",
     "csr_rows",

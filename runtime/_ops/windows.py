@@ -17,6 +17,8 @@ __all__ = [
     "gradient_of_chosen",
     "gradient_of_resampled",
     "max_arguments",
+    "max_of_one_part",
+    "max_of_one_window",
     "mean_arguments",
     "mean_of_equal_parts",
     "mean_of_one_window",
@@ -199,6 +201,23 @@ def max_arguments(
     kernel, padding = _reaching(input, kernel, stride, padding, dilation, size)
     image = input.long() if is_narrow(input) else input
     return _as_image(image, kernel, stride, padding, dilation, size, fills=(1, 1, 0, 1, 1))
+
+
+def max_of_one_window(prepared: tuple[Any, ...]) -> Any:
+    """The largest elements of trailing dimensions and their positions, if one window is the whole image; else None."""
+    image, kernel, _, padding, dilation, size = prepared
+    whole = list(image.shape[-len(size) :])
+    return None if whole != [*kernel] or any(padding) or {*dilation} != {1} else max_of_one_part(image, size)
+
+
+def max_of_one_part(image: Any, size: Sequence[int]) -> Any:
+    """The largest elements of trailing dimensions and their positions, if the image is one part; else None."""
+    if any(each != 1 for each in size) or not image.is_floating_point() or image.has_names():
+        return None
+    if not image.is_contiguous():
+        return None  # which may say in what order the result lies in memory
+    found = image.flatten(-len(size)).max(-1)
+    return tuple(each.reshape(*image.shape[: -len(size)], *size) for each in found)
 
 
 def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple[Any, list[int]]:

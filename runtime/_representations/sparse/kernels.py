@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._base.devices import has_values
 from ..._base.dtypes import EXPORTS
+from ..._base.promotion import promote_types
 from ..._dispatch.ops import ops
 from ..._handle import needs_grad
 
@@ -24,7 +25,7 @@ __all__ = [
     "sum_parts",
 ]
 
-_INT64 = EXPORTS["int64"]
+_FLOAT32, _INT64 = EXPORTS["float32"], EXPORTS["int64"]
 
 
 def linear(indices: Any, sizes: Sequence[int]) -> Any:
@@ -123,10 +124,13 @@ def csr_sampled(starts: Any, places: Any, left: Any, right: Any) -> Any:
 
 def csr_product(one: tuple[Any, Any, Any], other: tuple[Any, Any, Any], columns: int) -> tuple[Any, Any, Any]:
     """The product of two compressed matrices, each given by starts, places and values: the same of it."""
-    pattern = [each.to(_INT64) for each in (*one[:2], *other[:2])]
-    starts, places, pairs, left, right = ops.csr_product_pattern(*pattern, columns)
+    first, second = ([each.to(_INT64) for each in matrix[:2]] for matrix in (one, other))
     values, others = one[2], other[2]
     if needs_grad(values, others) or values.is_complex():
+        starts, places, pairs, left, right = ops.csr_product_pattern(*first, *second, columns)
         products = values.index_select(0, left) * others.index_select(0, right)
         return starts, places, sum_parts(products, ops.arange(left.size(0), dtype=_INT64), pairs)
-    return starts, places, ops.csr_product_values(pairs, left, right, values, others)
+    dtype = promote_types(values.dtype, others.dtype)
+    added = _INT64 if not dtype.is_floating_point else dtype if dtype.itemsize >= 4 else _FLOAT32
+    starts, places, sums = ops.csr_product(*first, values.to(added), *second, others.to(added), columns)
+    return starts, places, sums.to(dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,12 @@ def test_the_product_of_two_matrices(shapes: tuple[int, int, int]) -> None:
     rows, inner, columns = shapes
     left, right = matrix(1, rows, inner), matrix(2, inner, columns, 0.02 if columns > 100 else 0.3)
     (crow, col, values), (other_crow, other_col, other_values) = compressed(left), compressed(right)
-    starts, places, *pairs = ops.csr_product_pattern(crow, col, other_crow, other_col, columns)
-    found = ops.csr_product_values(*pairs, values, other_values)
+    starts, places, found = ops.csr_product(crow, col, values, other_crow, other_col, other_values, columns)
+    first, second, ends, one, other = ops.csr_product_pattern(crow, col, other_crow, other_col, columns)
+    assert opweave.equal(first, starts)
+    assert opweave.equal(second, places)
+    pairs = values[one] * other_values[other]
+    assert [int(pairs[a:b].sum()) for a, b in pairwise(ends.tolist())] == found.tolist()
     assert (restored(starts, places, found, columns) == left @ right).all()
     for row in range(rows):  # the columns of a row ascend
         own = places[int(starts[row]) : int(starts[row + 1])].tolist()
@@ -44,12 +49,15 @@ def test_the_product_of_two_matrices(shapes: tuple[int, int, int]) -> None:
 
 
 def test_the_product_does_not_depend_on_threads() -> None:
-    (crow, col, _), (other_crow, other_col, _) = compressed(matrix(3, 300, 80)), compressed(matrix(4, 80, 90))
+    (crow, col, values), (other_crow, other_col, others) = compressed(matrix(3, 300, 80)), compressed(matrix(4, 80, 90))
+    values, others = values / 7, others / 11
     threads = opweave.get_num_threads()
     results = []
     for number in (1, 4):
         opweave.set_num_threads(number)
-        results.append([each.tolist() for each in ops.csr_product_pattern(crow, col, other_crow, other_col, 90)])
+        found = ops.csr_product_pattern(crow, col, other_crow, other_col, 90)
+        found += ops.csr_product(crow, col, values, other_crow, other_col, others, 90)
+        results.append([each.tolist() for each in found])
     opweave.set_num_threads(threads)
     assert results[0] == results[1]
 
@@ -72,6 +80,17 @@ def test_indices_are_checked(change: dict[str, Any], error: type[Exception], tex
     tensors = [opweave.tensor(each, dtype=opweave.int64) if isinstance(each, list) else each for each in given.values()]
     with pytest.raises(error, match=re.escape(text)):
         ops.csr_product_pattern(*tensors)
+    values = opweave.ones(len(tensors[1])), opweave.ones(len(tensors[3]))
+    with pytest.raises(error, match=re.escape(text)):
+        ops.csr_product(*tensors[:2], values[0], *tensors[2:4], values[1], tensors[4])
+
+
+def test_values_are_checked() -> None:
+    crow, col, values = compressed(matrix(6, 4, 4))
+    with pytest.raises(RuntimeError, match="expected a value for each column, of one dtype"):
+        ops.csr_product(crow, col, values[1:], crow, col, values, 4)
+    with pytest.raises(RuntimeError, match="one dtype"):
+        ops.csr_product(crow, col, values, crow, col, values.double(), 4)
 
 
 def test_products_with_dense_tensors() -> None:
