@@ -59,6 +59,7 @@ def operator(name: str, inputs: Mapping[str, DType], results: Sequence[Node]) ->
         updates_self=False,
         places={},
         doc="",
+        meanings={},
         body=body,
         dtypes=frozenset({computed}),
         promotion=Promotion.KEEP,

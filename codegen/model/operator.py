@@ -187,6 +187,8 @@ class Operator(Declaration):
     family: Family = field(init=False)
     """The family of the body."""
     doc: str
+    meanings: Mapping[str, str]
+    """What arguments mean, by their names, where these do not say it."""
     body: Body
     dtypes: frozenset[DType]
     promotion: Promotion

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ..model.operator import MAX_OPERANDS, MAX_OUTPUTS, MAX_PARAMS, Family
 from ..model.variants import PLACEMENT
 from ..schema import Argument, SchemaKind, base_name
+from ..source import Mapping as MappingNode
 from .fields import Entry
 from .reserved import argument_reason, operator_reason
 
@@ -46,6 +47,27 @@ class _Kinds:
     text: str
     suit: Callable[[Argument], bool]
     room: Mapping[str, int] = field(default_factory=dict)
+
+
+def meanings(entry: Entry) -> Mapping[str, str]:
+    """Return what `args` says about arguments: a phrase for each, without a full stop."""
+    node = entry.node.get("args")
+    if node is None:
+        return {}
+    if not isinstance(node, MappingNode):
+        entry.report(
+            node.span, "'args' must be a mapping of arguments to what they mean", "args: {k: number of values}"
+        )
+        return {}
+    names = [each.name for each in entry.schema.arguments]
+    found = {}
+    for key, _ in node.items:
+        text = entry.text(node, key.value)
+        if text is not None and entry.known("argument", key, names):
+            if text.value.rstrip().endswith("."):
+                entry.report(text.span, "a phrase about an argument has no full stop: the docstring adds it")
+            found[key.value] = " ".join(text.value.split())
+    return found
 
 
 def check(entry: Entry) -> None:

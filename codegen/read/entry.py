@@ -33,7 +33,7 @@ from .bodies.composite import PYTHON
 from .fields import ROUTINE, Entry, Fields, lacks
 
 _KEYS = (
-    "accepts", "aliases", "autocast", "cost", "derivatives", "dtype_error",
+    "accepts", "aliases", "args", "autocast", "cost", "derivatives", "dtype_error",
     "dtypes", "in_range", "names", "none_means", "operator", "out", "overloads", "promotion", "python_module",
     "reference", "require", "rule", "tags", "unused", "variants",
 )  # fmt: skip
@@ -139,6 +139,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     read_operator = Operator(
         **{name: getattr(declaration, name) for name in _DECLARED},
         doc=doc,
+        meanings=arguments.meanings(entry),
         body=body,
         dtypes=dtypes,
         promotion=_declared(entry, "promotion", promotion, body.promotion(declaration, dtypes)),

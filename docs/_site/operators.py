@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 from opweave._weave import inspect_op
-from opweave.codegen.docs import docstrings, results, sessions, typeset
+from opweave.codegen.docs import arguments, docstrings, results, sessions, typeset
 from opweave.codegen.emit import kernels, loops
 from opweave.codegen.model import rules
 from opweave.codegen.model.operator import Operator
@@ -97,7 +97,7 @@ def _facts(operator: Operator, recorded: Mapping[str, str]) -> dict[str, Any]:
         "schema": str(operator.schema),
         "equations": typeset.equations(operator),
         "operand": next((python_name(each.name) for each in operator.schema.arguments if each.name == "self"), None),
-        "arguments": [] if operator.internal else [_argument(line) for line in docstrings.arguments(operator)],
+        "arguments": [] if operator.internal else [_argument(line) for line in arguments.arguments(operator)],
         "result": results.result(operator),
         "errors": results.errors(operator),
         "spellings": docstrings.spellings(operator),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen import library
+from codegen.docs.arguments import arguments
 from codegen.dtypes import DTYPE_CLASSES, DTYPES, Promotion
 from codegen.emit import catalog, stubs
 from codegen.emit.composites import composite_body
@@ -117,6 +118,17 @@ def test_defaults(tmp_path: Path) -> None:
     assert operator.dtypes == DTYPE_CLASSES["any"]
     assert (operator.method, operator.function, operator.cost) == (True, True, 1.0)
     assert (operator.operator, operator.aliases, operator.reference, operator.refusal) == (None, (), None, None)
+
+
+def test_meanings_of_arguments_stand_in_the_docstring(tmp_path: Path) -> None:
+    rest = "  args: {beta: factor of the elements, k: 'values, from 1 on'}\n  unused: [k]\n  derivatives: none\n"
+    schema = "f(Tensor self, *, Scalar beta=1, int k=1, Scalar eps=0) -> Tensor"
+    (operator,) = read(tmp_path, elementwise("self * beta + eps", rest, schema))
+    lines = dict(line.split(" ", 1) for line in arguments(operator))
+    assert lines["beta"] == "(number, optional): factor of the elements."
+    assert lines["k"] == "(int, optional): values, from 1 on."
+    assert lines["eps"] == "(number, optional): number that keeps divisors and logarithms from zero."
+    assert lines["input"] == "(Tensor): of any shape."
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,13 @@ def test_example_prints_what_it_says(name: str) -> None:
     assert not report, "".join(report)
 
 
+def test_every_argument_has_a_meaning() -> None:
+    """Add what a name does not say to `args` of the entry."""
+    sections = {name: each.doc.partition("Args:\n")[2].partition("\n\n")[0] for name, each in OPERATORS.items()}
+    bare = {name: re.findall(r"^ {4}(\w+) \([^)]*\)\.$", text, re.MULTILINE) for name, text in sections.items()}
+    assert {name: found for name, found in bare.items() if found} == {}
+
+
 # ---- kinds of arguments -------------------------------------------------------------------------------------
 
 CONSTANTS: Mapping[str, Any] = {

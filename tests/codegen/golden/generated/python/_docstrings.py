@@ -7,7 +7,7 @@ DOCSTRINGS = {
 Formula: `-self`
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -29,7 +29,7 @@ Example:
 Formula: `exp(self)`
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -51,9 +51,9 @@ Example:
 Formula: `self + alpha * other`
 
 Args:
-    input (Tensor).
-    other (Tensor or number).
-    alpha (number, optional).
+    input (Tensor): first operand; the inputs are broadcast.
+    other (Tensor or number): second operand; the inputs are broadcast.
+    alpha (number, optional): factor of the other operand.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -77,8 +77,8 @@ Example:
 Formula: `self // other`
 
 Args:
-    input (Tensor).
-    other (Tensor).
+    input (Tensor): first operand; the inputs are broadcast.
+    other (Tensor): second operand; the inputs are broadcast.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -96,8 +96,8 @@ Also: `a // b`, `Tensor.floor_divide`, `Tensor.floor_divide_` in place.
 Formula: `self < other`
 
 Args:
-    input (Tensor).
-    other (Tensor or number).
+    input (Tensor): first operand; the inputs are broadcast.
+    other (Tensor or number): second operand; the inputs are broadcast.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -116,8 +116,8 @@ Formula: `self if condition else other`
 
 Args:
     condition (Tensor of bool).
-    input (Tensor).
-    other (Tensor).
+    input (Tensor): first operand; the inputs are broadcast.
+    other (Tensor): second operand; the inputs are broadcast.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -142,9 +142,9 @@ Example:
 Formula: `minimum(maximum(self, min), max)`
 
 Args:
-    input (Tensor).
-    min (Tensor or None, optional).
-    max (Tensor or None, optional).
+    input (Tensor): first operand; the inputs are broadcast.
+    min (Tensor or None, optional): lower limit; none if None.
+    max (Tensor or None, optional): upper limit; none if None.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -162,7 +162,7 @@ Also: `Tensor.clamp`, `Tensor.clamp_` in place.
 Formula: `acc = acc + self` over the elements, then `acc / count`
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     dim (int or tuple of ints or None, optional): dimension or dimensions to work along, negative ones counted
         from the end; all of them if None.
     keepdim (bool, optional): whether reduced dimensions stay, with size 1.
@@ -189,7 +189,7 @@ Example:
 Formula: `acc = maximum(acc, self)` over the elements
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     dim (int or tuple of ints or None, optional): dimension or dimensions to work along, negative ones counted
         from the end; all of them if None.
     keepdim (bool, optional): whether reduced dimensions stay, with size 1.
@@ -215,7 +215,7 @@ Example:
 Formula: `acc = acc + self` over the elements
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     dim (int): dimension to work along, negative ones counted from the end.
     dtype (dtype or None, optional): dtype of the result, to which the input is converted first.
     out (Tensor, optional): where to write the result; resized if its shape differs.
@@ -239,9 +239,9 @@ Example:
     "select": """View of one position along `dim`, which disappears.
 
 Args:
-    input (Tensor).
+    input (Tensor): the tensor that is viewed.
     dim (int): dimension to work along, negative ones counted from the end.
-    index (int).
+    index (int): positions along `dim`.
 
 Returns:
     View of the input, of the input's shape without dimension `dim`; dtype: that of the input.
@@ -255,8 +255,8 @@ Also: `Tensor.select`.
     "permute": """View with its dimensions in the order `dims`.
 
 Args:
-    input (Tensor).
-    dims (tuple of ints or separate ints).
+    input (Tensor): the tensor that is viewed.
+    dims (tuple of ints or separate ints): dimensions, negative ones counted from the end.
 
 Returns:
     View of the input, of the input's sizes in the order `dims`; dtype: that of the input.
@@ -271,7 +271,7 @@ Also: `Tensor.permute`.
 
 Args:
     size (tuple of ints): sizes of the result.
-    fill_value (number).
+    fill_value (number): value of the elements.
     dtype (dtype or None, optional): dtype of the result.
     layout (layout or None, optional): must be strided.
     out (Tensor, optional): where to write the result; resized if its shape differs.
@@ -288,8 +288,8 @@ Raises:
     "arange": """Evenly spaced values from `start` up to, but not including, `end`.
 
 Args:
-    start (number).
-    end (number or None, optional).
+    start (number): start of the range.
+    end (number or None, optional): end of the range, itself left out.
     dtype (dtype or None, optional): dtype of the result.
     out (Tensor, optional): where to write the result; resized if its shape differs.
     requires_grad (bool, optional): whether to record operations on the result.
@@ -305,11 +305,11 @@ Raises:
     "addmm": """Computes `beta * self + alpha * (mat1 @ mat2)`.
 
 Args:
-    input (Tensor).
+    input (Tensor): the input.
     mat1 (Tensor).
-    mat2 (Tensor).
-    beta (number, optional).
-    alpha (number, optional).
+    mat2 (Tensor): the second matrix.
+    beta (number, optional): factor of the input.
+    alpha (number, optional): factor of the other operand.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -325,11 +325,11 @@ Also: `Tensor.addmm`, `Tensor.addmm_` in place.
     "scatter": """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both.
 
 Args:
-    input (Tensor).
+    input (Tensor): the tensor that is indexed.
     dim (int): dimension to work along, negative ones counted from the end.
-    index (Tensor).
-    src (Tensor or number, optional).
-    reduce (str or None, optional).
+    index (Tensor): positions along `dim`.
+    src (Tensor or number, optional): the elements to write.
+    reduce (str or None, optional): deprecated; `reduction` takes its place.
     value (number, optional): takes the place of `src`.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
@@ -346,8 +346,8 @@ Also: `Tensor.scatter`, `Tensor.scatter_` in place.
     "matmul": """Product of matrices.
 
 Args:
-    input (Tensor).
-    other (Tensor).
+    input (Tensor): the input.
+    other (Tensor): the second operand.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -363,9 +363,9 @@ Also: `a @ b`, `Tensor.matmul`.
     "uniform_": """Fills the tensor with numbers from the uniform distribution.
 
 Args:
-    input (Tensor).
-    from_ (float, optional).
-    to (float, optional).
+    input (Tensor): the input.
+    from_ (float, optional): start of the range.
+    to (float, optional): end of the range, itself left out.
     generator (Generator or None, optional): source of random numbers; the default generator if None.
 
 Returns:
@@ -380,9 +380,9 @@ Also: `Tensor.uniform_`.
     "random_": """Fills the tensor with integers.
 
 Args:
-    input (Tensor).
-    from_ (int or None, optional).
-    to (int or None, optional).
+    input (Tensor): the input.
+    from_ (int or None, optional): start of the range.
+    to (int or None, optional): end of the range, itself left out.
     generator (Generator or None, optional): source of random numbers; the default generator if None.
 
 Returns:
@@ -414,7 +414,7 @@ Raises:
     "softmax": """Exponentials of the elements, scaled to sum to one along `dim`.
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     dim (int): dimension to work along, negative ones counted from the end.
     dtype (dtype or None, optional): dtype of the result, to which the input is converted first.
     out (Tensor, optional): where to write the result; resized if its shape differs.
@@ -447,7 +447,7 @@ Raises:
     "linalg_householder_product": """The first columns of the product of Householder reflections.
 
 Args:
-    input (Tensor).
+    input (Tensor): the input.
     tau (Tensor).
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
@@ -461,7 +461,7 @@ Raises:
     "clone": """Copy with memory of its own.
 
 Args:
-    input (Tensor).
+    input (Tensor): the input.
     memory_format (memory format or None, optional): order of the result's elements in memory.
 
 Returns:
@@ -475,7 +475,7 @@ Also: `Tensor.clone`.
     "detach": """View of the same elements that is no part of a graph.
 
 Args:
-    input (Tensor).
+    input (Tensor): the input.
 
 Returns:
     View of the input.
@@ -488,8 +488,9 @@ Also: `Tensor.detach`.
     "mean_of_windows": """Means of windows whose centres are the elements; beyond the borders there are zeros.
 
 Args:
-    input (Tensor).
-    kernel_size (int or tuple of ints or separate ints).
+    input (Tensor): the input.
+    kernel_size (int or tuple of ints or separate ints): size of the window, in each dimension or in all of
+        them.
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -506,11 +507,11 @@ Also: `Tensor.mean_of_windows`.
 Formula: `total = first + half(left + right) + bias`; `larger = first > right` with `first = half(self + other)`
 
 Args:
-    input (Tensor).
-    other (Tensor).
-    left (Tensor).
-    right (Tensor).
-    bias (number, optional).
+    input (Tensor): first operand; the inputs are broadcast.
+    other (Tensor): second operand; the inputs are broadcast.
+    left (Tensor): whether the unknown is on the right of the matrix, AX = B, not on its left, XA = B.
+    right (Tensor): whether to find the position behind equal elements.
+    bias (number, optional): numbers to add, one for each channel or output; none if None.
     out (tuple of Tensors, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -529,7 +530,7 @@ Also: `Tensor.halves`.
 Formula: `total = total + other_total`, `high = maximum(high, other_high)`
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     dim (int or tuple of ints or None, optional): dimension or dimensions to work along, negative ones counted
         from the end; all of them if None.
     keepdim (bool, optional): whether reduced dimensions stay, with size 1.
@@ -551,10 +552,10 @@ Also: `Tensor.moments_of`.
 Formula: `y = moved if keep else y`
 
 Args:
-    input (Tensor).
+    input (Tensor): of any shape.
     keep (Tensor of bool).
     dim (int): dimension to work along, negative ones counted from the end.
-    weight (float, optional).
+    weight (float, optional): the weights, (O, C / groups, *).
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
@@ -571,7 +572,7 @@ Also: `Tensor.smooth`.
     "counted": """A loop in C.
 
 Args:
-    input (Tensor).
+    input (Tensor): the input.
     place (Tensor of int64).
     bins (int).
     out (Tensor, optional): where to write the result; resized if its shape differs.
