@@ -18,10 +18,15 @@ author = "the authors of opweave"
 project_copyright = author
 version = release = opweave.__version__
 
-extensions = ["myst_parser", "_site"]
+extensions = ["myst_nb", "_site"]
 exclude_patterns = ["_site"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
+nb_execution_mode = "cache"  # cells of tutorials run again when their text has changed
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
 html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"

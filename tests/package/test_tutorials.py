@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from harness.paths import ROOT
 
-TUTORIALS = sorted(ROOT.glob("docs/tutorials/*.md"))
+TUTORIALS = sorted(page for page in ROOT.glob("docs/tutorials/*.md") if page.stem != "index")
 _CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
