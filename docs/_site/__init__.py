@@ -3,6 +3,7 @@
 pages.py       writes pages when Sphinx starts
 operators.py   a page for each operator, an index by section: from ops.yaml, by way of codegen
 classes.py     pages of modules: classes and functions that are no operators, from their docstrings
+absent.py      names of torch that are not there
 related.py     the names that an operator has elsewhere, the operators that it calls and those that call it
 plots.py       pictures of functions of one tensor and their gradients
 speed.py       the picture of docs/performance.json

@@ -17,7 +17,7 @@ from opweave._base import package_data
 from opweave._weave import inspect_op
 from opweave.codegen.docs import docstrings
 
-from . import classes, operators, outside, speed
+from . import absent, classes, operators, outside, speed
 
 _HERE = Path(__file__).parent
 _SPECIAL = re.compile(r"[\\*_<>\[\]$#|~]")
@@ -71,6 +71,8 @@ def _modules(environment: jinja2.Environment) -> Iterator[tuple[str, str]]:
         yield f"{module or 'opweave'}.md", text
     listed = [(module, summary) for module, summary, _ in found]
     yield "index.md", environment.get_template("modules.md.j2").render(modules=listed)
+    text = environment.get_template("absent.md.j2").render(missing=absent.missing(), refused=absent.refused())
+    yield "absent.md", text
 
 
 def _environment() -> jinja2.Environment:
