@@ -28,9 +28,9 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 def lead_here(app: Any, name: str, source: list[str]) -> None:
     """Changes links of the pages of docs/ that lead to files outside, which have pages as well; Sphinx calls it."""
-    if "/" not in name:
-        for path, page in PAGES.items():
-            source[0] = source[0].replace(f"](../{path}", f"]({FOLDER}/{page}")
+    up = "../" * name.count("/")
+    for path, page in PAGES.items():
+        source[0] = source[0].replace(f"]({up}../{path}", f"]({up}{FOLDER}/{page}")
 
 
 def _moved(folder: str, link: re.Match[str]) -> str:
