@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from .._autograd.backward_api import grad as gradients_of
@@ -15,7 +16,7 @@ from .._autograd.grad_mode import enable_grad, is_grad_enabled
 from .._dispatch.levels import run
 from ..autograd.function import Function
 from . import _recording
-from ._graph import Operation, Value, graph_of
+from ._graph import Operation, Value, graph_of, needed
 from ._python_state import is_own_frame
 from ._recording import Recording, Unsupported
 
@@ -58,7 +59,8 @@ def with_gradients(
         graph = graph_of(recording, (*leaves, *grads), result)
     except Unsupported:
         return None
-    graph.operations = [replace(each, is_tracked=False, excluded=0) for each in graph.operations]
+    operations = [replace(each, is_tracked=False, excluded=0) for each in graph.operations]
+    graph.operations = needed(_without_expansions(operations), graph.results)
     used = {value for each in graph.operations for value in each.operands} | set(graph.results)
     for value in (*graph.inputs, *used):
         if isinstance(value, Value):
@@ -67,6 +69,38 @@ def with_gradients(
     graph.release()
     saved = [place for place, each in enumerate(graph.inputs[: len(leaves)]) if each in used]
     return _function(kernel, again, program, saved, differentiable), program
+
+
+def _without_expansions(operations: Sequence[Operation]) -> list[Operation]:
+    """Operations that compute the same, of which those of elements read what others expand."""
+    origins: dict[Value, Value] = {}
+    changed = []
+    for each in operations:
+        if each.op.name == "expand":
+            (operand,), (result,) = each.operands, each.results
+            assert result is not None
+            origins[result] = origins.get(operand, operand)
+        elif each.op.family == "elementwise" and not each.writes:
+            args = tuple(origins.get(value, value) if isinstance(value, Value) else value for value in each.args)
+            other = replace(each, args=args)
+            each = other if _has_same_shape(each, other) else each
+        changed.append(each)
+    return changed
+
+
+def _has_same_shape(one: Operation, other: Operation) -> bool:
+    """Return whether operations of elements broadcast their operands to the same shape, and to the same dtype."""
+    operands = other.operands
+    has_dims = all(each.facts.shape for each in operands) or len({each.facts.dtype for each in operands}) == 1
+    result = one.results[0]
+    return has_dims and result is not None and _broadcast(operands) == result.facts.shape
+
+
+def _broadcast(operands: Sequence[Value]) -> tuple[int, ...]:
+    """The shape that operands are broadcast to, which fit."""
+    shapes = [each.facts.shape[::-1] for each in operands]
+    sizes = zip_longest(*shapes, fillvalue=1)
+    return tuple(next((size for size in each if size != 1), 1) for each in sizes)[::-1]
 
 
 class _Again:
@@ -86,10 +120,10 @@ class _Again:
         known: dict[Any, Any] = dict(zip(self._kernel.inputs, inputs, strict=True))
         for each in self._operations:
             args = [known[value] if isinstance(value, Value) else value for value in each.args]
-            (result,) = each.results
-            assert result is not None
             made = run(each.op, args)
-            known[result] = made if made.dtype is result.facts.dtype else made.to(result.facts.dtype)
+            for result, tensor in zip(each.results, (made,) if each.is_single else made, strict=True):
+                if result is not None:
+                    known[result] = tensor if tensor.dtype is result.facts.dtype else tensor.to(result.facts.dtype)
         return [known[each] for each in self._kernel.results]
 
     def gradients(

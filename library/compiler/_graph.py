@@ -130,7 +130,7 @@ class Graph:
         if self.condition is not None:
             used = (value for each in following.values() for value in each.used)
             results = [*dict.fromkeys((*self.condition.operands, *used))]
-        return replace(self, operations=_needed(self.operations, results), results=results, following=following)
+        return replace(self, operations=needed(self.operations, results), results=results, following=following)
 
     @property
     def used(self) -> list[Value]:
@@ -329,8 +329,8 @@ def _results(call: Call) -> tuple[tuple[Any, ...], bool]:
     return (call.result,), True
 
 
-def _needed(operations: Sequence[Operation], returned: Sequence[Any]) -> list[Operation]:
-    """The operations that have effects, or whose results are used."""
+def needed(operations: Sequence[Operation], returned: Sequence[Any]) -> list[Operation]:
+    """Return the operations that have effects, or whose results are used."""
     used = {each for each in returned if isinstance(each, Value)}
     kept = []
     for each in reversed(operations):

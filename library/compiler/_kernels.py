@@ -30,6 +30,7 @@ class Kernel:
         operations: the calls that it computes, in order.
         text: its C.
         backward: the program of its gradients, where these are recorded.
+        parts: the steps that it runs tile by tile; none for a loop.
     """
 
     function: Callable[..., Any]
@@ -39,6 +40,7 @@ class Kernel:
     operations: tuple[Operation, ...]
     text: str
     backward: Program | None = None
+    parts: tuple[Kernel | Operation, ...] = ()
 
     @property
     def operands(self) -> tuple[Value, ...]:

@@ -175,28 +175,25 @@ def _steps(graph: Graph) -> list[Kernel | Operation]:
     """The steps of a graph, without those of what follows."""
     steps: list[Kernel | Operation] = []
     for step in steps_of(graph):
-        steps += _of_group(step) if isinstance(step, Merged) else [step]
-    return with_totals(tiled(steps, graph.results), graph.results)
+        steps += (step.kernels or _one_by_one(step.operations)) if isinstance(step, Merged) else [step]
+    made = with_totals(tiled(steps, graph.results), graph.results)
+    return [each for step in made for each in _with_history(step)]
 
 
-def _of_group(group: Merged) -> Iterable[Kernel | Operation]:
-    """The kernels of a group; its operations where there are none, or where one of them can have no history."""
-    is_tracked = any(each.is_tracked for each in group.operations)
-    kernels = _with_gradients(group.kernels) if is_tracked else group.kernels
-    return kernels or [replace(each, is_copied=True) if each.renames else each for each in group.operations]
+def _one_by_one(operations: Iterable[Operation]) -> list[Operation]:
+    return [replace(each, is_copied=True) if each.renames else each for each in operations]
 
 
-def _with_gradients(kernels: Sequence[Kernel]) -> Sequence[Kernel]:
-    """Kernels whose results have a history; none where one of them cannot have one."""
+def _with_history(step: Kernel | Operation) -> Iterable[Kernel | Operation]:
+    """A step whose results have a history where gradients are recorded; what it is made of where it can have none."""
+    if not isinstance(step, Kernel) or not any(each.is_tracked for each in step.operations):
+        return [step]
     from ._gradients import with_gradients
 
-    made = []
-    for kernel in kernels:
-        pair = with_gradients(kernel, kernel.operations, Program)
-        if pair is None:
-            return ()
-        made.append(replace(kernel, function=pair[0], backward=pair[1]))
-    return made
+    pair = with_gradients(step, step.operations, Program)
+    if pair is not None:
+        return [replace(step, function=pair[0], backward=pair[1])]
+    return [each for part in step.parts for each in _with_history(part)] or _one_by_one(step.operations)
 
 
 def _variable(value: Value) -> str:

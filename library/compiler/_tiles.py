@@ -22,6 +22,8 @@ _TILE_BYTES = 1 << 20
 """The size of the values of a tile: larger ones leave the level-2 cache, smaller ones take the time of the calls."""
 _SHORTEST = 16
 """Lines of fewer elements are reduced in an order that depends on their number (reduce.c)."""
+_MOST_LATER = 20
+"""The number of steps that wait for a tile, so that others which do not depend on them may be part of it."""
 GIVEN, INNER, RESULT = range(3)
 """The kinds of values (families/tiles.h)."""
 
@@ -32,18 +34,27 @@ def tiled(steps: Sequence[Step], returned: Iterable[Any]) -> list[Step]:
     """Return steps that compute the same, some of which are kernels of several."""
     readers = readers_of(steps, returned)
     made: list[Step] = []
-    rows = _Rows(readers)
-    for step in steps:
-        of_rows = row_step(step)
-        if of_rows is not None and rows.take(of_rows):
-            continue
-        if not rows.is_apart_from(step):
-            made += rows.together()
-            rows = _Rows(readers)
-            if of_rows is not None and rows.take(of_rows):
-                continue
-        made.append(step)
-    return made + rows.together()
+    waiting = [*steps]
+    while waiting:
+        rows = _Rows(readers)
+        later: list[Step] = []
+        late: set[Value | None] = set()
+        for place, step in enumerate(waiting):
+            if (changes_memory(step) and (later or not rows.is_empty)) or len(later) == _MOST_LATER:
+                later += waiting[place:]
+                break
+            if late.isdisjoint(step.operands):
+                of_rows = row_step(step)
+                if of_rows is not None and rows.take(of_rows):
+                    continue
+                if rows.is_empty or (of_rows is None and rows.is_apart_from(step)):
+                    made.append(step)
+                    continue
+            later.append(step)
+            late.update(step.results)
+        made += rows.together()
+        waiting = later
+    return made
 
 
 def readers_of(steps: Sequence[Step], returned: Iterable[Any]) -> dict[Value, set[Any]]:
@@ -105,8 +116,8 @@ def row_step(step: Step) -> _RowStep | None:
         return None
     if isinstance(step, Kernel):
         ndim = len(step.results[0].facts.shape)
-        return _RowStep(step, ndim, ndim) if step.backward is None else None
-    if changes_memory(step) or step.is_tracked or not step.operands:
+        return _RowStep(step, ndim, ndim)
+    if changes_memory(step) or not step.operands:
         return None
     return _FAMILIES[step.op.family](step) if step.op.family in _FAMILIES else None
 
@@ -183,9 +194,13 @@ class _Rows:
         self._shape: tuple[int, ...] = ()
         """The first dimensions, of which there is a row for each position."""
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._steps
+
     def is_apart_from(self, step: Step) -> bool:
         """Return whether a step may come before these."""
-        return not changes_memory(step) and self._made.isdisjoint(step.operands)
+        return self._made.isdisjoint(step.operands)
 
     def take(self, added: _RowStep) -> bool:
         """Add a step. Returns False where it is not one over these rows."""
@@ -284,7 +299,7 @@ def tiled_kernel(made: Any, steps: Sequence[Step], inputs: Sequence[Value], resu
     operations = tuple(operation for each in steps for operation in operations_of(each))
     texts = dict.fromkeys(each.text for each in steps if isinstance(each, Kernel))
     function = _function(made, steps, inputs, results)
-    return Kernel(function, "", tuple(inputs), tuple(results), operations, "\n".join(texts))
+    return Kernel(function, "", tuple(inputs), tuple(results), operations, "\n".join(texts), parts=tuple(steps))
 
 
 def _function(

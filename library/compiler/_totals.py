@@ -68,7 +68,7 @@ def _is_of_elements(step: Step) -> bool:
 
 def _is_total(step: Operation) -> bool:
     """Return whether an operation reduces all elements of a tensor to one."""
-    is_reduction = step.op.family == "reduce" and not step.is_tracked and len(step.operands) == len(step.results) == 1
+    is_reduction = step.op.family == "reduce" and len(step.operands) == len(step.results) == 1
     return is_reduction and step.results[0] is not None and _count(step.results[0]) == 1
 
 

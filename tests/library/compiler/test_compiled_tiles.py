@@ -8,6 +8,7 @@ from typing import Any
 import opweave
 import pytest
 from compiled_calls import check, facts
+from opweave._base.pytree import flatten
 from opweave._handle import run_tiles
 from opweave.compiler import _tiles
 from opweave.nn import functional
@@ -99,6 +100,30 @@ def _text(function: Any, *args: Any) -> str:
 def test_one_kernel(function: Any, full: int, places: int) -> None:
     args = [*(_numbers(40, 100) for _ in range(full)), *(_numbers(100) for _ in range(places))]
     assert _text(function, *args).startswith("program 1: 1 kernel of")
+
+
+@pytest.mark.parametrize("shape", [(40, 100), (3, 5, 64), (2, 1000)], ids=str)
+@pytest.mark.parametrize(("function", "full", "places"), [each for each in ROWS if each[0] is not in_other_shapes])
+def test_gradients(function: Any, full: int, places: int, shape: Any) -> None:
+    tensors = [*(_numbers(*shape) + place for place in range(full)), *(_numbers(shape[-1]) for _ in range(places))]
+
+    def gradients(called: Any) -> Any:
+        given = [each.clone().requires_grad_() for each in tensors]
+        results, _ = flatten(called(*given))
+        floating = [each for each in results if each.requires_grad]
+        return facts(results), facts(opweave.autograd.grad(floating, given, [each.exp() for each in floating]))
+
+    compiled = opweave.compile(function, fullgraph=True)
+    want = gradients(function)
+    for _ in range(2):
+        assert gradients(compiled) == want
+
+
+def test_kernel_of_gradients() -> None:
+    compiled: Any = opweave.compile(softmax, fullgraph=True)
+    text = opweave.compiler.explain(compiled, _numbers(40, 100).requires_grad_())
+    assert text.startswith("program 1: 1 kernel of")
+    assert "its gradient: 1 kernel, 0 other operators" in text
 
 
 def test_operands_are_broadcast_and_strided() -> None:
