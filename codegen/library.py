@@ -11,6 +11,7 @@ from . import cache as caches
 from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics, Span, normalise_line_breaks
+from .expr.parse import ELEMENTS
 from .expr.parse import Family as Expressions
 from .model.operator import Declaration, Operator
 from .read import copies, entry, following, functions, like, version
@@ -95,9 +96,11 @@ class Entries:
         self._texts: dict[str, str] = {}
         """The lines of entries by name, behind as many empty ones as stand before them in the file."""
         others = self._divide(normalise_line_breaks(Path(path).read_text("utf-8-sig")))
-        document = parse_text(others, self._file, self._diagnostics)
-        nodes, self._language = functions.read(version.read(document.root, self._diagnostics), self._diagnostics)
-        self._parsed = {like.name_of(node): (node, document) for node in nodes}
+        self._language, self._parsed = ELEMENTS, dict[str | None, tuple[Node, Document]]()
+        if _ENTRY.search(others) or not self._texts:
+            document = parse_text(others, self._file, self._diagnostics)
+            nodes, self._language = functions.read(version.read(document.root, self._diagnostics), self._diagnostics)
+            self._parsed.update((like.name_of(node), (node, document)) for node in nodes)
 
     def _divide(self, text: str) -> str:
         """Note the texts of entries, and return that of all else in the file."""

@@ -188,7 +188,7 @@ class Operator(Declaration):
     """The family of the body."""
     doc: str
     meanings: Mapping[str, str]
-    """What arguments mean, by their names, where these do not say it."""
+    """Meanings of arguments, by their names, where these do not say it."""
     body: Body
     dtypes: frozenset[DType]
     promotion: Promotion

@@ -70,7 +70,7 @@ def _operator(operator: Operator, stage: Stage, all_stages: Sequence[Stage]) -> 
     arguments += [f"int[] {each}" for each in shapes if each in used]
     returns = returned(each.name for each in body.results)
     end = "_".join(stage.tensors) or _VALUE
-    what = f"What `{operator.name}` computes before." if stage.tensors else f"The results of `{operator.name}`."
+    what = f"Part of `{operator.name}`, computed before." if stage.tensors else f"The results of `{operator.name}`."
     source = next(iter(operator.derivatives.values()), None)
     automatic = next((each for each in operator.derivatives.values() if each.text == AUTO), source)
     derivatives: dict[str, Derivative] = {
