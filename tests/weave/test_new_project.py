@@ -35,7 +35,7 @@ def test_files_have_the_name_and_the_version(project: Path) -> None:
         "tests/test_film_ops.py",
     ]
     texts = [path.read_text("utf-8") for path in project.rglob("*") if path.is_file()]
-    assert not any("my_ops" in text or "opweave==0\"" in text for text in texts)
+    assert not any("my_ops" in text or 'opweave==0"' in text for text in texts)
     assert f"opweave=={opweave.__version__}" in (project / "pyproject.toml").read_text("utf-8")
 
 
