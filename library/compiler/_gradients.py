@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from .._autograd.backward_api import grad as gradients_of
 from .._autograd.grad_mode import enable_grad, is_grad_enabled
+from .._base.shapes import broadcast_shapes
 from .._dispatch.levels import run
 from ..autograd.function import Function
 from . import _recording
@@ -90,17 +90,10 @@ def _without_expansions(operations: Sequence[Operation]) -> list[Operation]:
 
 def _has_same_shape(one: Operation, other: Operation) -> bool:
     """Return whether operations of elements broadcast their operands to the same shape, and to the same dtype."""
-    operands = other.operands
-    has_dims = all(each.facts.shape for each in operands) or len({each.facts.dtype for each in operands}) == 1
+    shapes = [each.facts.shape for each in other.operands]
+    has_dims = all(shapes) or len({each.facts.dtype for each in other.operands}) == 1
     result = one.results[0]
-    return has_dims and result is not None and _broadcast(operands) == result.facts.shape
-
-
-def _broadcast(operands: Sequence[Value]) -> tuple[int, ...]:
-    """The shape that operands are broadcast to, which fit."""
-    shapes = [each.facts.shape[::-1] for each in operands]
-    sizes = zip_longest(*shapes, fillvalue=1)
-    return tuple(next((size for size in each if size != 1), 1) for each in sizes)[::-1]
+    return has_dims and result is not None and broadcast_shapes(*shapes) == result.facts.shape
 
 
 class _Again:
