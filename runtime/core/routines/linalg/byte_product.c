@@ -2,6 +2,7 @@
 #include "families/driver.h"
 #include "families/core_call.h"
 #include "routines/linalg/levels/byte_product_kernels.h"
+#include "routines/linalg/panel_tiles.h"
 #include "tensor/storage.h"
 
 const ow_byte_product *ow_byte_product_v1(void);
@@ -17,9 +18,7 @@ static const ow_byte_product *kernels_now(void) {
 }
 
 enum {
-    PANELS_TOGETHER = 16,  /* of the first matrix, that a thread multiplies by one of the second */
-    MOST_SUMS = 1024,      /* of a tile */
-    AT_ONCE = 16           /* multiplications in the time of one addition */
+    AT_ONCE = 16 /* multiplications in the time of one addition */
 };
 
 /* One of the two matrices in panels. Its lines are rows of the first matrix and columns of the second one. */
@@ -42,29 +41,26 @@ typedef struct {
     int32_t shift;        /* what the second one has more as it is packed, */
     const int32_t *zeros; /* and the zero points of its columns so; NULL: they are all `shift` */
     int32_t *result;
-    int64_t groups; /* of panels of the first matrix */
 } product;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
-static void pack_panels(const product *p, const packing *m, int64_t begin, int64_t end) {
+static void pack_panels(const void *context, int is_second, int64_t begin, int64_t end) {
+    const product *p = context;
+    const packing *m = is_second ? &p->b : &p->a;
     for (int64_t k = begin; k < end; k++) {
         const int64_t first = k * m->width;
         m->pack(m->to + k * m->width * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                least(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums ? m->sums + first : NULL);
+                ow_least(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums ? m->sums + first : NULL);
     }
 }
 
 static void pack(void *context, int64_t begin, int64_t end) {
-    const product *p = context;
-    pack_panels(p, &p->a, least(begin, p->a.panels), least(end, p->a.panels));
-    pack_panels(p, &p->b, begin > p->a.panels ? begin - p->a.panels : 0, end > p->a.panels ? end - p->a.panels : 0);
+    ow_pack_both(context, ((const product *)context)->a.panels, begin, end, pack_panels);
 }
 
 /* The sums of products of (a - zero) and (b - zero) are those of a and b less multiples of the sums of lines; all wraps. */
 static void store(const product *p, const int32_t *tile, int64_t row, int64_t column) {
-    const int64_t columns = p->b.lines, rows = least(p->a.width, p->a.lines - row);
-    const int64_t n = least(p->b.width, columns - column);
+    const int64_t columns = p->b.lines, rows = ow_least(p->a.width, p->a.lines - row);
+    const int64_t n = ow_least(p->b.width, columns - column);
     const uint32_t zero = (uint32_t)p->zero;
     for (int64_t i = 0; i < rows; i++) {
         const uint32_t sum = (uint32_t)p->a.sums[row + i] - (uint32_t)p->inner * zero;
@@ -83,18 +79,15 @@ static void store(const product *p, const int32_t *tile, int64_t row, int64_t co
     }
 }
 
-static void multiply(void *context, int64_t begin, int64_t end) {
+static void multiply_panels(const void *context, int64_t row, int64_t column) {
     const product *p = context;
-    _Alignas(64) int32_t tile[MOST_SUMS];
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t panel = k / p->groups, group = k % p->groups;
-        const int64_t last = least(p->a.panels, (group + 1) * PANELS_TOGETHER);
-        for (int64_t row = group * PANELS_TOGETHER; row < last; row++) {
-            p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + panel * p->b.width * p->units,
-                                 p->units);
-            store(p, tile, row * p->a.width, panel * p->b.width);
-        }
-    }
+    _Alignas(64) int32_t tile[OW_MOST_SUMS];
+    p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + column * p->b.width * p->units, p->units);
+    store(p, tile, row * p->a.width, column * p->b.width);
+}
+
+static void multiply(void *context, int64_t begin, int64_t end) {
+    ow_multiply_groups(context, ((const product *)context)->a.panels, begin, end, multiply_panels);
 }
 
 /* Four bytes in a unit are signed ones of the first matrix and others of the second one, whatever they are in memory. */
@@ -132,9 +125,8 @@ static void run(product *p) {
     const double bytes = (double)(p->a.lines + p->b.lines) * (double)p->inner / AT_ONCE;
     const double work = (double)p->a.lines * (double)p->b.lines * (double)p->inner / AT_ONCE + bytes;
     void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
-    p->groups = (p->a.panels + PANELS_TOGETHER - 1) / PANELS_TOGETHER;
     if (ow_parallel_for(p->a.panels + p->b.panels, 4, bytes, pack, p))
-        ow_parallel_for(p->groups * p->b.panels, 1, work, multiply, p);
+        ow_parallel_for(ow_panel_groups(p->a.panels) * p->b.panels, 1, work, multiply, p);
     ow_gil_acquire(token);
 }
 

@@ -3,6 +3,7 @@
 #include "routines/linalg/half_product.h"
 
 #include "routines/linalg/levels/half_product_kernels.h"
+#include "routines/linalg/panel_tiles.h"
 #include "tensor/tensor.h"
 
 const ow_half_product *ow_half_product_v1(void);
@@ -20,8 +21,6 @@ static const ow_half_product *kernels_now(void) {
 enum {
     LEAST_EXTENT = 16,            /* of matrices that are quicker packed than converted */
     LEAST_MULTIPLICATIONS = 1 << 16,
-    PANELS_TOGETHER = 16,         /* of the first matrix, that a thread multiplies by one of the second */
-    MOST_SUMS = 1024,             /* of a tile */
     AT_ONCE = 8                   /* multiplications in the time of one addition */
 };
 
@@ -41,28 +40,24 @@ typedef struct {
     float alpha, beta;
     float *result;
     int64_t row_stride, column_stride;
-    int64_t groups; /* of panels of the first matrix */
 } product;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
-static void pack_panels(const product *p, const packing *m, int64_t begin, int64_t end) {
+static void pack_panels(const void *context, int is_second, int64_t begin, int64_t end) {
+    const product *p = context;
+    const packing *m = is_second ? &p->b : &p->a;
     for (int64_t k = begin; k < end; k++) {
         const int64_t first = k * m->width;
         m->pack(m->to + first * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                least(m->width, m->lines - first), p->inner);
+                ow_least(m->width, m->lines - first), p->inner);
     }
 }
 
 static void pack(void *context, int64_t begin, int64_t end) {
-    const product *p = context;
-    const int64_t own = p->a.panels;
-    pack_panels(p, &p->a, least(begin, own), least(end, own));
-    pack_panels(p, &p->b, begin > own ? begin - own : 0, end > own ? end - own : 0);
+    ow_pack_both(context, ((const product *)context)->a.panels, begin, end, pack_panels);
 }
 
 static void store(const product *p, const float *tile, int64_t row, int64_t column) {
-    const int64_t rows = least(p->a.width, p->a.lines - row), columns = least(p->b.width, p->b.lines - column);
+    const int64_t rows = ow_least(p->a.width, p->a.lines - row), columns = ow_least(p->b.width, p->b.lines - column);
     for (int64_t i = 0; i < rows; i++, tile += p->b.width) {
         float *to = p->result + (row + i) * p->row_stride + column * p->column_stride;
         for (int64_t j = 0; j < columns; j++) {
@@ -72,23 +67,20 @@ static void store(const product *p, const float *tile, int64_t row, int64_t colu
     }
 }
 
-static void multiply(void *context, int64_t begin, int64_t end) {
+static void multiply_panels(const void *context, int64_t row, int64_t column) {
     const product *p = context;
-    _Alignas(64) float tile[MOST_SUMS];
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t panel = k / p->groups, group = k % p->groups;
-        const int64_t last = least(p->a.panels, (group + 1) * PANELS_TOGETHER);
-        for (int64_t row = group * PANELS_TOGETHER; row < last; row++) {
-            p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + panel * p->b.width * p->units,
-                                 p->units);
-            store(p, tile, row * p->a.width, panel * p->b.width);
-        }
-    }
+    _Alignas(64) float tile[OW_MOST_SUMS];
+    p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + column * p->b.width * p->units, p->units);
+    store(p, tile, row * p->a.width, column * p->b.width);
+}
+
+static void multiply(void *context, int64_t begin, int64_t end) {
+    ow_multiply_groups(context, ((const product *)context)->a.panels, begin, end, multiply_panels);
 }
 
 int ow_half_product_suits(int dtype, const ow_matrix *a, const ow_matrix *b) {
     if (dtype != OW_BFLOAT16 || !kernels_now()) return 0;
-    const int64_t shortest = least(least(a->rows, b->columns), a->columns);
+    const int64_t shortest = ow_least(ow_least(a->rows, b->columns), a->columns);
     return shortest >= LEAST_EXTENT && (double)a->rows * (double)a->columns * (double)b->columns >= LEAST_MULTIPLICATIONS;
 }
 
@@ -118,7 +110,6 @@ void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, fl
     }
     p.a.to = buffer;
     p.b.to = buffer + p.a.panels * p.a.width * p.units;
-    p.groups = (p.a.panels + PANELS_TOGETHER - 1) / PANELS_TOGETHER;
     const double elements = (double)words, work = (double)c->rows * (double)c->columns * (double)p.inner / AT_ONCE;
     const double all = (elements + work) * (double)batches;
     void *token = ow_gil_release(all < 1e15 ? (int64_t)all : INT64_MAX);
@@ -127,7 +118,7 @@ void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, fl
         p.b.from = (const uint16_t *)b->data + n * b->batch_stride;
         p.result = (float *)c->data + n * c->batch_stride;
         if (!ow_parallel_for(p.a.panels + p.b.panels, 4, elements, pack, &p)) break;
-        if (!ow_parallel_for(p.groups * p.b.panels, 1, work, multiply, &p)) break;
+        if (!ow_parallel_for(ow_panel_groups(p.a.panels) * p.b.panels, 1, work, multiply, &p)) break;
     }
     ow_gil_acquire(token);
     ow_dealloc(buffer, 4 * words);
