@@ -17,8 +17,6 @@ enum {
 
 typedef ow_contraction_task task;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 /* The positions of a kind of variables. */
 static int64_t count_of(const ow_contraction *k, const ow_contraction_sizes *s, int kind) {
     int64_t n = 1;
@@ -62,7 +60,7 @@ static int64_t cut(task *t, int64_t products) {
     int64_t columns = t->count[COLUMN_VARIABLES];
     t->down = t->joined = 1;
     if (!t->kernel) {
-        t->width = least(columns, COLLECTED / t->size / least(t->count[INNER_VARIABLES], COLLECTED / 256));
+        t->width = ow_min(columns, COLLECTED / t->size / ow_min(t->count[INNER_VARIABLES], COLLECTED / 256));
         t->height = rows;
         t->across = parts(columns, t->width);
         return products;
@@ -102,7 +100,7 @@ static void multiply_and_gather(void *context, int64_t begin, int64_t end) {
     const int64_t elements = t.count[ROW_VARIABLES] * t.count[COLUMN_VARIABLES];
     const int64_t lines = t.lines / t.count[OUTER_VARIABLES];
     const int is_one = t.count[OUTER_VARIABLES] > 1 || elements * t.size > GATHERED;
-    const int64_t most = is_one ? 1 : least(GATHERED / (elements * t.size), end - begin);
+    const int64_t most = is_one ? 1 : ow_min(GATHERED / (elements * t.size), end - begin);
     const int64_t nbytes = most * elements * t.size;
     if (!(t.to = ow_alloc(nbytes))) {
         atomic_store(t.failed, 1);
@@ -112,7 +110,7 @@ static void multiply_and_gather(void *context, int64_t begin, int64_t end) {
     c.sizes[t.k->source] = t.s->product;
     c.batch[t.k->source] = is_one ? 0 : elements;
     for (int64_t n; begin < end; begin += n) {
-        n = least(most, end - begin);
+        n = ow_min(most, end - begin);
         t.first = begin;
         multiply(&t, n);
         c.in[t.k->source] = t.to - (is_one ? 0 : begin * elements * t.size);

@@ -66,8 +66,6 @@ typedef struct {
     int64_t row, column, rows, columns;
 } part;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 static part part_of(const task *t, int64_t index) {
     const int64_t column = index % t->across * t->width, row = index / t->across % t->down * t->height;
     const int64_t at = t->first + index / (t->across * t->down);
@@ -75,8 +73,8 @@ static part part_of(const task *t, int64_t index) {
                   .outer = at % t->count[OUTER_VARIABLES],
                   .row = row,
                   .column = column,
-                  .rows = least(t->height, t->count[ROW_VARIABLES] - row),
-                  .columns = least(t->width, t->joined * t->count[COLUMN_VARIABLES] - column)};
+                  .rows = ow_min(t->height, t->count[ROW_VARIABLES] - row),
+                  .columns = ow_min(t->width, t->joined * t->count[COLUMN_VARIABLES] - column)};
 }
 
 /* The offset of the first element of a tensor that belongs to the position of a part. */
@@ -106,7 +104,7 @@ static void find_columns(const task *t, const part *p, int64_t *right, int64_t *
     const int64_t all = t->count[COLUMN_VARIABLES];
     for (int64_t done = 0, n; done < p->columns; done += n) {
         const int64_t position = (p->column + done) / all, first = (p->column + done) % all;
-        n = least(all - first, p->columns - done);
+        n = ow_min(all - first, p->columns - done);
         find_offsets(t, COLUMN_VARIABLES, RIGHT, first, n, right + done);
         for (int64_t j = 0; j < n; j++) {
             right[done + j] += position * t->c->batch[t->k->tensors[RIGHT]];
@@ -138,7 +136,7 @@ static void multiply_panels(const task *t, const part *p) {
         .adds = t->adds,
     };
     for (int64_t k = 0; k < t->count[INNER_VARIABLES]; k += depth) {
-        product.inner = least(depth, t->count[INNER_VARIABLES] - k);
+        product.inner = ow_min(depth, t->count[INNER_VARIABLES] - k);
         for (int tensor = 0; tensor < 2; tensor++) find_offsets(t, INNER_VARIABLES, tensor, k, product.inner, inner[tensor]);
         t->kernel->multiply(&product);
         product.adds = 1;

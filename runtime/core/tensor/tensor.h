@@ -154,6 +154,7 @@ static inline double ow_pack(ow_tensor *t) { return (double)(uintptr_t)t; }
 static inline ow_tensor *ow_unpack(double h) { return (ow_tensor *)(uintptr_t)h; }
 
 static inline int64_t ow_itemsize(int dtype) { return ow_dtype_sizes[dtype]; }
+static inline int64_t ow_min(int64_t x, int64_t y) { return x < y ? x : y; }
 
 /* A new tensor with memory of its own. strides NULL: contiguous. The data are uninitialised. NULL with the error set
  * when the size overflows or there is no memory. (tensor.c) */

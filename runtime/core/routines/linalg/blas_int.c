@@ -9,8 +9,6 @@ typedef struct {
     int64_t blocks; /* along the columns of the result */
 } product;
 
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Blocks [begin, end) of the result, each one row of at most COLUMNS elements. Unsigned types narrower than int would
  * be promoted to signed ones, whose overflow is undefined: products are formed in `wide`. Rows of b are contiguous. */
 #define PRODUCT(name, target, type, wide) \
@@ -19,7 +17,7 @@ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
         const ow_matrix *a = p->a, *b = p->b, *c = p->c; \
         int64_t inner = a->columns, step = a->column_stride, pitch = b->row_stride; \
         for (int64_t at = begin; at < end; at++) { \
-            int64_t row = at / p->blocks, first = at % p->blocks * COLUMNS, n = least(c->columns - first, COLUMNS), k = 0; \
+            int64_t row = at / p->blocks, first = at % p->blocks * COLUMNS, n = ow_min(c->columns - first, COLUMNS), k = 0; \
             const type *left = (const type *)a->data + row * a->row_stride, *right = (const type *)b->data + first; \
             type *out = (type *)c->data + row * c->row_stride + first * c->column_stride; \
             type acc[COLUMNS] = {0}; \

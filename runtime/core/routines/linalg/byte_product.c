@@ -49,7 +49,7 @@ static void pack_panels(const void *context, int is_second, int64_t begin, int64
     for (int64_t k = begin; k < end; k++) {
         const int64_t first = k * m->width;
         m->pack(m->to + k * m->width * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                ow_least(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums ? m->sums + first : NULL);
+                ow_min(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums ? m->sums + first : NULL);
     }
 }
 
@@ -59,8 +59,8 @@ static void pack(void *context, int64_t begin, int64_t end) {
 
 /* The sums of products of (a - zero) and (b - zero) are those of a and b less multiples of the sums of lines; all wraps. */
 static void store(const product *p, const int32_t *tile, int64_t row, int64_t column) {
-    const int64_t columns = p->b.lines, rows = ow_least(p->a.width, p->a.lines - row);
-    const int64_t n = ow_least(p->b.width, columns - column);
+    const int64_t columns = p->b.lines, rows = ow_min(p->a.width, p->a.lines - row);
+    const int64_t n = ow_min(p->b.width, columns - column);
     const uint32_t zero = (uint32_t)p->zero;
     for (int64_t i = 0; i < rows; i++) {
         const uint32_t sum = (uint32_t)p->a.sums[row + i] - (uint32_t)p->inner * zero;

@@ -32,8 +32,6 @@ typedef struct {
     int64_t across, count; /* rectangles beside one another, and all of one matrix */
 } product;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 typedef struct {
     int64_t first, count;
 } span;
@@ -54,7 +52,7 @@ static void multiply_one(const product *p, const ow_matrix *a, const ow_matrix *
 }
 
 static int is_worth_tiles(int dtype, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
-    int64_t shortest = least(least(c->rows, c->columns), a->columns);
+    int64_t shortest = ow_min(ow_min(c->rows, c->columns), a->columns);
     double work = (double)c->rows * (double)c->columns * (double)a->columns;
     if (ow_level != 2 /* with AVX-512 */ || ow_dtype_kinds[dtype] != OW_KIND_FLOATING || work <= LARGEST_TILE) return 0;
     if (a->column_stride == 1 && b->row_stride == 1) return 0; /* those it always packs */
@@ -67,7 +65,7 @@ static int64_t tile_step(int64_t n, int64_t most) {
     return ((n - 1) / tiles / TILE_GRID + 1) * TILE_GRID;
 }
 
-static span tile_of(int64_t first, int64_t step, int64_t n) { return (span){first, least(step, n - first)}; }
+static span tile_of(int64_t first, int64_t step, int64_t n) { return (span){first, ow_min(step, n - first)}; }
 
 static void multiply_tiles(const product *p, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
     int64_t size = ow_itemsize(p->dtype);
@@ -123,7 +121,7 @@ static void cut(product *p, int threads, int64_t grid) {
     int64_t rows = p->c->rows, columns = p->c->columns, shortest = INT64_MAX;
     for (int64_t down = 1; down <= threads; down++) {
         int64_t height = step_for(rows, down, grid), width = step_for(columns, threads / down, grid);
-        double work = (double)least(height, rows) * (double)least(width, columns) * (double)p->a->columns;
+        double work = (double)ow_min(height, rows) * (double)ow_min(width, columns) * (double)p->a->columns;
         if (height + width > shortest || work < LEAST_MULTIPLICATIONS) continue;
         shortest = height + width;
         p->height = height, p->width = width;

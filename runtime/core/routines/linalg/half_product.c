@@ -48,7 +48,7 @@ static void pack_panels(const void *context, int is_second, int64_t begin, int64
     for (int64_t k = begin; k < end; k++) {
         const int64_t first = k * m->width;
         m->pack(m->to + first * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                ow_least(m->width, m->lines - first), p->inner);
+                ow_min(m->width, m->lines - first), p->inner);
     }
 }
 
@@ -57,7 +57,7 @@ static void pack(void *context, int64_t begin, int64_t end) {
 }
 
 static void store(const product *p, const float *tile, int64_t row, int64_t column) {
-    const int64_t rows = ow_least(p->a.width, p->a.lines - row), columns = ow_least(p->b.width, p->b.lines - column);
+    const int64_t rows = ow_min(p->a.width, p->a.lines - row), columns = ow_min(p->b.width, p->b.lines - column);
     for (int64_t i = 0; i < rows; i++, tile += p->b.width) {
         float *to = p->result + (row + i) * p->row_stride + column * p->column_stride;
         for (int64_t j = 0; j < columns; j++) {
@@ -80,7 +80,7 @@ static void multiply(void *context, int64_t begin, int64_t end) {
 
 int ow_half_product_suits(int dtype, const ow_matrix *a, const ow_matrix *b) {
     if (dtype != OW_BFLOAT16 || !kernels_now()) return 0;
-    const int64_t shortest = ow_least(ow_least(a->rows, b->columns), a->columns);
+    const int64_t shortest = ow_min(ow_min(a->rows, b->columns), a->columns);
     return shortest >= LEAST_EXTENT && (double)a->rows * (double)a->columns * (double)b->columns >= LEAST_MULTIPLICATIONS;
 }
 

@@ -2,7 +2,7 @@
 #ifndef OPWEAVE_PANEL_TILES_H
 #define OPWEAVE_PANEL_TILES_H
 
-#include <stdint.h>
+#include "tensor/tensor.h"
 
 enum {
     OW_PANELS_TOGETHER = 16, /* of the first matrix, that a thread multiplies by one of the second */
@@ -14,14 +14,12 @@ typedef void ow_pack_panels(const void *product, int is_second, int64_t begin, i
 /* Multiplies a panel of the first matrix, `row`, by one of the second one. */
 typedef void ow_multiply_panels(const void *product, int64_t row, int64_t column);
 
-static inline int64_t ow_least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 /* The number of groups of panels of the first matrix. */
 static inline int64_t ow_panel_groups(int64_t panels) { return (panels + OW_PANELS_TOGETHER - 1) / OW_PANELS_TOGETHER; }
 
 /* Packs some of the panels of both matrices, the first of which has `first` of them. */
 static inline void ow_pack_both(const void *product, int64_t first, int64_t begin, int64_t end, ow_pack_panels *pack) {
-    pack(product, 0, ow_least(begin, first), ow_least(end, first));
+    pack(product, 0, ow_min(begin, first), ow_min(end, first));
     pack(product, 1, begin > first ? begin - first : 0, end > first ? end - first : 0);
 }
 
@@ -30,7 +28,7 @@ static inline void ow_multiply_groups(const void *product, int64_t first, int64_
                                       ow_multiply_panels *multiply) {
     const int64_t groups = ow_panel_groups(first);
     for (int64_t k = begin; k < end; k++) {
-        const int64_t group = k % groups, last = ow_least(first, (group + 1) * OW_PANELS_TOGETHER);
+        const int64_t group = k % groups, last = ow_min(first, (group + 1) * OW_PANELS_TOGETHER);
         for (int64_t row = group * OW_PANELS_TOGETHER; row < last; row++) multiply(product, row, k / groups);
     }
 }

@@ -1,29 +1,19 @@
-/* See panel_product_kernels.h. Products and sums are contracted where the processor has fused multiplications. */
+/* See panel_product_kernels.h. */
 #include "panel_product_kernels.h"
 
-#if defined __clang__
-#pragma clang fp contract(fast)
-#else
-#pragma GCC optimize("fp-contract=fast")
-#endif
+#include "kernel/contracted_vectors.h"
 
 /* The sums of a tile stay in registers, beside a row of the panel and one number of the first matrix. */
-#if defined __AVX512F__
-#define VECTOR_BYTES 64
+#if OW_VECTOR_BYTES == 64
 #define ROWS 8
 #define VECTORS 3
-#elif defined __AVX2__
-#define VECTOR_BYTES 32
+#elif OW_VECTOR_BYTES == 32
 #define ROWS 6
 #define VECTORS 2
 #else
-#define VECTOR_BYTES 16
 #define ROWS 4
 #define VECTORS 2
 #endif
-
-#define JOIN_(name, suffix) name##_##suffix
-#define JOIN(name, suffix) JOIN_(name, suffix)
 
 #define real float
 #define NAME(name) name##_f32

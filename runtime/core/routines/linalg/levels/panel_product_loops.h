@@ -3,9 +3,9 @@
  * A panel has all rows and some columns of it, beside one another, so that it stays in a cache close to the processor while
  * all rows of the first matrix are multiplied by it. These are read where they lie. */
 
-typedef real NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
-typedef real NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
-#define LANES ((int)(VECTOR_BYTES / sizeof(real)))
+typedef real NAME(vector) __attribute__((vector_size(OW_VECTOR_BYTES)));
+typedef real NAME(unaligned) __attribute__((vector_size(OW_VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+#define LANES ((int)(OW_VECTOR_BYTES / sizeof(real)))
 #define LOAD(p) ((NAME(vector)) * (const NAME(unaligned) *)(p))
 #define STORE(p, x) (*(NAME(unaligned) *)(p) = (NAME(unaligned))(x))
 #define INLINE static inline __attribute__((always_inline))
@@ -103,7 +103,7 @@ ALL_ROWS(rows_of_3, 3)
 
 static void NAME(multiply)(const ow_panel_product *p) {
     /* One vector more, as runs of columns are copied in whole vectors. */
-    _Alignas(VECTOR_BYTES) real panel[OW_PANEL_BYTES / sizeof(real) * VECTORS * LANES + LANES];
+    _Alignas(OW_VECTOR_BYTES) real panel[OW_PANEL_BYTES / sizeof(real) * VECTORS * LANES + LANES];
     for (int64_t j = 0; j < p->columns;) {
         /* Panels of about one size. */
         const int64_t left = p->columns - j, vectors = (left + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
