@@ -39,6 +39,7 @@ METHODS = (
     "v.take(p)",
     "k.nonzero()", "q.nonzero()", "m.masked_select(q)", "m.masked_fill(q, 1)", "m.tril()",
     "m.scatter(0, g, s)", "m.scatter(1, h, s)", "m.scatter_add(0, g, s)", "m.scatter_add(1, h, s)",
+    "m.scatter_add(0, i[:, None].expand(-1, m.shape[1]), s)", "v.scatter_add(0, p, v)", "v.histc(100)",
     "m.scatter_reduce(1, h, s, 'amax')", "m.index_add(0, i, s)", "m.index_add(1, j, s)", "m.index_copy(0, i, s)",
     "m.index_fill(0, i, 1)", "v.put(p, s)",
 )  # fmt: skip

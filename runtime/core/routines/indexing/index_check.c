@@ -2,17 +2,24 @@
 #include "isa/target_clones.h"
 #include "index_space.h"
 
-/* Every element of one index tensor, wherever it stands in the space, in order. */
+/* Every element of one index tensor, wherever it stands in the space, in order: once where it is expanded, as rows are that
+ * one index each stands for. */
 static int scan_lookup(const ow_lookup *lookup, int64_t *value) {
-    int64_t loaded[OW_INDEX_CHUNK], position[OW_MAX_DIMS] = {0};
+    int64_t loaded[OW_INDEX_CHUNK], position[OW_MAX_DIMS] = {0}, sizes[OW_MAX_DIMS] = {1}, strides[OW_MAX_DIMS] = {0};
     const ow_tensor *index = lookup->index;
     int64_t itemsize = ow_itemsize(index->dtype), lowest = lookup->wraps ? -lookup->size : 0;
-    int contiguous = (index->flags & OW_CONTIGUOUS) != 0, last = contiguous ? 0 : index->ndim - 1;
-    int64_t length = contiguous ? index->numel : index->sizes[last];
-    int64_t stride = contiguous ? itemsize : index->strides[last] * itemsize;
+    int contiguous = (index->flags & OW_CONTIGUOUS) != 0, ndim = 0;
+    for (int d = 0; d < index->ndim && !contiguous; d++) {
+        if (index->sizes[d] && !index->strides[d]) continue;
+        sizes[ndim] = index->sizes[d];
+        strides[ndim++] = index->strides[d] * itemsize;
+    }
+    int last = ndim ? ndim - 1 : 0;
+    int64_t length = contiguous ? index->numel : sizes[last], stride = contiguous ? itemsize : strides[last], rows = 1;
+    for (int d = 0; d < last; d++) rows *= sizes[d];
     const char *row = index->data;
     ow_cast load = ow_cast_loop(OW_INT64, index->dtype);
-    for (int64_t rows = index->numel / (length ? length : 1); rows > 0; rows--) {
+    for (; rows > 0; rows--) {
         for (int64_t begin = 0; begin < length; begin += OW_INDEX_CHUNK) {
             int64_t n = length - begin < OW_INDEX_CHUNK ? length - begin : OW_INDEX_CHUNK;
             const int64_t *values = (const int64_t *)(row + begin * stride);
@@ -26,10 +33,10 @@ static int scan_lookup(const ow_lookup *lookup, int64_t *value) {
                 if (!ow_all_inside(value, 1, lowest, lookup->size)) return 0;
             }
         }
-        for (int d = last - 1; d >= 0 && !contiguous; d--) {
-            row += index->strides[d] * itemsize;
-            if (++position[d] < index->sizes[d]) break;
-            row -= position[d] * index->strides[d] * itemsize;
+        for (int d = last - 1; d >= 0; d--) {
+            row += strides[d];
+            if (++position[d] < sizes[d]) break;
+            row -= position[d] * strides[d];
             position[d] = 0;
         }
     }
