@@ -8,6 +8,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._base.errors import take_pending
+from .._base.finfo import finfo
 from .._base.lazy_imports import load
 from .._C import lib
 from .._dispatch.ops import ops
@@ -21,13 +22,18 @@ _NAME = "opweave.histogramdd: "
 """Begins messages about both: torch computes a histogram as that of points on a line."""
 
 
-def _bounds(what: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
+_OF_RANGE, _EVEN, _LISTED = range(3)
+"""How values find their bins: `ow_bin_rule` of the core."""
+
+
+def _bounds(what: str, tensor: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
     """Return the given range of the bins, or that of the elements (0 to 1 for none, or where they are unknown).
 
     An empty range is widened by a margin.
     """
     if given is None:
-        given = (float(array.min()), float(array.max())) if array is not None and array.size else (0.0, 1.0)
+        known = tensor is not None and tensor.numel()
+        given = tuple(float(each.item()) for each in tensor.aminmax()) if known else (0.0, 1.0)
     low, high = given
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"{what} [{low:g}, {high:g}] is not finite")
@@ -36,31 +42,19 @@ def _bounds(what: str, array: Any, given: Sequence[float] | None, margin: float)
     return (low - margin, high + margin) if low == high else (low, high)
 
 
-def _bins_of(array: Any, bins: int, low: float, high: float) -> Any:
-    """Return the bin of each element within the range; the last bin includes its upper bound."""
-    numpy = load("numpy")
-    values = array[(array >= low) & (array <= high)]
-    if low == high:  # the margin around a single value is less than its last digit
-        return numpy.full(len(values), bins // 2)
-    if not _computable(numpy.finfo(array.dtype), bins, low, high):
-        # Compute in double precision, scaled so that the larger bound is near 1.
-        exponent = max(-1000, min(math.frexp(max(abs(low), abs(high)))[1], 1000))
-        values = numpy.ldexp(values.astype(numpy.float64), -exponent)
-        low, high = math.ldexp(low, -exponent), math.ldexp(high, -exponent)
-    number = values.dtype.type
-    indices = ((values - number(low)) * number(bins / (high - low))).astype(numpy.int64)
-    return numpy.minimum(indices, bins - 1)
-
-
-def _computable(limits: Any, bins: int, low: float, high: float) -> bool:
-    """True if the width of the range and the number of bins per unit are finite and not zero in the given format."""
-    largest, least = float(limits.max), float(limits.tiny)
-    return high - low <= largest and least <= bins / (high - low) <= largest
+def _sums(values: Any, weights: Any, edges: Any, rule: int, bins: int) -> Any:
+    """Return the sum of weights (None: 1 for each value) in each bin. Half formats are computed in float32."""
+    dtype = EXPORTS["float64" if values.dtype is EXPORTS["float64"] else "float32"]
+    values, edges = (each.to(dtype).reshape(-1).contiguous() for each in (values, edges))
+    weights = None if weights is None else weights.to(dtype).reshape(-1).contiguous()
+    sums = ops.zeros(bins, dtype=EXPORTS["float64"])
+    if not lib.add_to_bins(values._h, 0.0 if weights is None else weights._h, edges._h, rule, sums._h):
+        raise take_pending() or RuntimeError("histogram: its tensors changed while they were read")
+    return sums
 
 
 def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
     """Count the elements in each of equally wide bins."""
-    numpy = load("numpy")
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if bins <= 0:
@@ -69,29 +63,30 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
     if not has_values(tensor):
         _bounds("opweave.histc: range of", None, given, 1)
         return tensor.new_empty((bins,))
-    array = array_of(tensor.reshape(-1), wide=True)
-    low, high = _bounds("opweave.histc: range of", array, given, 1)
-    indices = _bins_of(array, bins, low, high)
-    return tensor_of(numpy.bincount(indices, minlength=bins).astype(array.dtype)).to(tensor.dtype)
+    low, high = _bounds("opweave.histc: range of", tensor, given, 1)
+    values, ends = tensor, tensor.new_tensor([low, high])
+    if not (high - low) * bins <= finfo(tensor.dtype).max:
+        # Compute in double precision, scaled so that the larger bound is near 1.
+        scale = 2.0 ** -min(math.frexp(max(abs(low), abs(high)))[1], 1000)
+        values, ends = (each.to(EXPORTS["float64"]) * scale for each in (tensor, ends))
+    return _sums(values, None, ends, _OF_RANGE, bins).to(tensor.dtype)
 
 
 def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool) -> tuple[Any, Any]:
     """Return the sum of weights (1 without them) in each bin, and the edges of the bins."""
-    numpy = load("numpy")
     if hasattr(bins, "_h") and range is not None:
         raise TypeError("histogram(): argument 'range' excludes edges of bins: give their number, or no range")
     points = tensor.reshape(-1, 1)
     _check_points(points, None if weight is None else weight.reshape(-1))
-    array = array_of(points, wide=True) if has_values(tensor) else None
-    (grid,) = _grid(points, array, [bins], range)
-    if array is None:
+    (grid,) = _grid(points, [bins], range)
+    if not has_values(tensor):
         return tensor.new_empty((grid.numel() - 1,)), grid.clone()
-    edges = array_of(grid, wide=True)
-    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
-    counts, _ = numpy.histogram(array[:, 0], edges, weights=weights)
+    if hasattr(bins, "_h") and bool((grid.diff() < 0).any()):
+        raise ValueError("histogram(): edges of bins must increase monotonically")
+    sums = _sums(points, weight, grid, _LISTED if hasattr(bins, "_h") else _EVEN, grid.numel() - 1)
     if density:
-        counts = counts / numpy.diff(edges) / counts.sum()
-    return tensor_of(counts.astype(array.dtype)).to(tensor.dtype), grid.clone()
+        sums = sums / grid.diff() / sums.sum()
+    return sums.to(tensor.dtype), grid.clone()
 
 
 def _check_points(points: Any, weight: Any) -> None:
@@ -113,10 +108,10 @@ def _check_points(points: Any, weight: Any) -> None:
         )
 
 
-def _edges(dim: int, dtype: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
+def _edges(dim: int, dtype: Any, values: Any, bins: int, given: Sequence[float] | None) -> Any:
     """Return the edges of equally wide bins as a tensor."""
     bounds = None if given is None else (float(given[0]), float(given[1]))
-    low, high = _bounds(f"{_NAME}dimension {dim}'s range", array, bounds, 0.5)
+    low, high = _bounds(f"{_NAME}dimension {dim}'s range", values, bounds, 0.5)
     return ops.linspace(low, high, bins + 1, dtype=dtype)
 
 
@@ -129,19 +124,18 @@ def histogram_of_points(
         raise RuntimeError(f"{_NAME}input tensor should have at least 2 dimensions")
     _check_points(tensor, weight)
     points = tensor.reshape(-1, tensor.size(-1))
-    array = array_of(points, wide=True) if has_values(tensor) else None
-    grid = _grid(points, array, bins, range)
-    if array is None:
+    grid = _grid(points, bins, range)
+    if not has_values(tensor):
         return tensor.new_empty([each.numel() - 1 for each in grid]), tuple(each.clone() for each in grid)
-    edges = [array_of(each, wide=True) for each in grid]
+    array, edges = array_of(points, wide=True), [array_of(each, wide=True) for each in grid]
     weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
     counts, _ = numpy.histogramdd(array, edges, weights=weights, density=density)
     results = [tensor_of(numpy.ascontiguousarray(each.astype(array.dtype))) for each in (counts, *edges)]
     return results[0].to(tensor.dtype), tuple(each.to(tensor.dtype) for each in results[1:])
 
 
-def _grid(points: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
-    """Return the edges of the bins along each coordinate. The array of the points is None where these are unknown."""
+def _grid(points: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
+    """Return the edges of the bins along each coordinate."""
     width, dtype = points.size(1), points.dtype
     sizes = [bins] * width if isinstance(bins, int) else list(bins)
     if sizes and hasattr(sizes[0], "_h"):
@@ -162,7 +156,7 @@ def _grid(points: Any, array: Any, bins: Any, range: Sequence[float] | None) -> 
             raise RuntimeError(
                 f"{_NAME}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}"
             )
-        column = None if array is None else array[:, dim]
+        column = points.select(1, dim) if has_values(points) else None
         edges.append(_edges(dim, dtype, column, size, given))
     return edges
 

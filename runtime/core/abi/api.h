@@ -81,6 +81,9 @@ int32_t memory_overlap(double a, double b);
 int64_t checksum(uintptr_t data, int64_t nbytes, uint32_t before);
 /* Adds 1 to counts[v] for every v of values, both contiguous and of int64; 0 when a value is no place of counts. */
 int32_t count_values(double values, double counts);
+/* Adds weights (0: 1 each) to the sums of the bins in which values lie, by an ow_bin_rule (index_get.h); 0 when the tensors
+ * do not fit each other, or with the error set. */
+int32_t add_to_bins(double values, double weights, double edges, int32_t rule, double sums);
 
 /* messages of processes that compute together: the address of an MPI_User_function that combines elements (0: none), and of
  * the one that finds out whether all processes make the same call. message_begin writes which call it is, and the elements

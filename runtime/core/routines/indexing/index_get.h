@@ -20,6 +20,16 @@ int ow_masked_fill(ow_tensor *self, ow_tensor *mask, ow_tensor *value);
  * (index_count.c) */
 int ow_count_values(const ow_tensor *values, ow_tensor *counts);
 
+/* How a value finds its bin: from the ends of the range alone; from them and then by the edges, which are evenly spaced; or
+ * by the edges. The last bin has its upper edge. */
+typedef enum { OW_BINS_OF_RANGE, OW_BINS_EVEN, OW_BINS_LISTED } ow_bin_rule;
+
+/* Adds to the sum of each bin the weights (NULL: 1 each) of the values in it, which are of float32 or float64 as weights and
+ * edges are; the sums are of float64. All are contiguous vectors, the edges two where they are the ends of the range and
+ * otherwise one more than there are bins. 0 where they are not, or with the error set. (histogram.c) */
+int ow_add_to_bins(const ow_tensor *values, const ow_tensor *weights, const ow_tensor *edges, ow_bin_rule rule,
+                   ow_tensor *sums);
+
 /* The places of the elements that are not zero: a matrix with a row for each, stored by columns. (nonzero.c) */
 ow_tensor *ow_nonzero(ow_tensor *t);
 
