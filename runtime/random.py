@@ -15,7 +15,13 @@ __all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "
 
 
 def manual_seed(seed: Any) -> Generator:
-    """Start the default generator's stream of a seed and return the generator."""
+    """Start the default generator's stream of a seed and return the generator.
+
+    Example:
+        >>> _ = opweave.manual_seed(0)
+        >>> opweave.rand(2)
+        tensor([0.4963, 0.7682])
+    """
     return default_generator.manual_seed(int(seed))
 
 

@@ -61,6 +61,10 @@ def vmap(
         >>> x = opweave.arange(6.0).view(2, 3)
         >>> opweave.vmap(opweave.dot)(x, x)
         tensor([ 5., 50.])
+
+    Example:
+        >>> opweave.vmap(opweave.dot)(opweave.ones(3, 2), opweave.ones(3, 2))
+        tensor([2., 2., 2.])
     """
     if randomness not in _RANDOMNESS:
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")

@@ -135,6 +135,13 @@ def compile(
         ...     return 0.5 * x * (1 + opweave.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
         >>> gelu(opweave.tensor([0.0, 1.0]))
         tensor([0.0000, 0.8412])
+
+    Example:
+        >>> @opweave.compile
+        ... def distance(x, y):
+        ...     return (x - y).square().sum().sqrt()
+        >>> distance(opweave.zeros(4), opweave.ones(4))
+        tensor(2.)
     """
     settings = {"dynamic": dynamic, "backend": backend or "inductor", "mode": mode, "options": options}
     is_left = disable or (backend or "inductor") != "inductor"

@@ -30,6 +30,10 @@ class Kumaraswamy(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Kumaraswamy(2.0, 3.0).log_prob(opweave.tensor(0.5))
+        tensor(0.5232)
     """
 
     arg_constraints = {  # noqa: RUF012
@@ -94,6 +98,11 @@ class LogisticNormal(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> distribution = opweave.distributions.LogisticNormal(opweave.zeros(2), opweave.ones(2))
+        >>> distribution.log_prob(opweave.tensor([0.2, 0.3, 0.5]))
+        tensor(1.2980)
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
@@ -127,6 +136,10 @@ class GeneralizedPareto(Distribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.GeneralizedPareto(0.0, 1.0, 0.5).log_prob(opweave.tensor(1.0))
+        tensor(-1.2164)
     """
 
     arg_constraints = {  # noqa: RUF012
@@ -247,6 +260,10 @@ class VonMises(Symmetric):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.VonMises(0.0, 1.0).log_prob(opweave.tensor(0.5))
+        tensor(-1.1962)
     """
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}  # noqa: RUF012

@@ -25,6 +25,10 @@ class Categorical(ByProbability):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Categorical(opweave.tensor([0.2, 0.3, 0.5])).log_prob(opweave.tensor([0, 2]))
+        tensor([-1.6094, -0.6931])
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
@@ -131,6 +135,10 @@ class OneHotCategorical(_OfCategorical):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.OneHotCategorical(opweave.tensor([0.25, 0.75])).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor(-0.2877)
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
@@ -183,6 +191,11 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> distribution = opweave.distributions.OneHotCategoricalStraightThrough(opweave.tensor([0.25, 0.75]))
+        >>> distribution.log_prob(opweave.tensor([0.0, 1.0]))
+        tensor(-0.2877)
     """
 
     has_rsample = True
@@ -203,6 +216,10 @@ class Multinomial(_OfCategorical):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Multinomial(3, opweave.tensor([0.5, 0.5])).log_prob(opweave.tensor([1.0, 2.0]))
+        tensor(-0.9808)
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012

@@ -23,6 +23,11 @@ class Independent(Distribution):
         base_distribution (Distribution): the distribution.
         reinterpreted_batch_ndims (int): how many dimensions.
         validate_args (bool): whether values are checked.
+
+    Example:
+        >>> batch = opweave.distributions.Normal(opweave.zeros(3, 2), 1.0)
+        >>> opweave.distributions.Independent(batch, 1).log_prob(opweave.zeros(3, 2))
+        tensor([-1.8379, -1.8379, -1.8379])
     """
 
     arg_constraints = {}  # noqa: RUF012
@@ -120,6 +125,11 @@ class MultivariateNormal(Symmetric):
 
     Raises:
         ValueError: none or several of the matrices are given, or shapes do not fit.
+
+    Example:
+        >>> distribution = opweave.distributions.MultivariateNormal(opweave.zeros(2), opweave.eye(2))
+        >>> distribution.log_prob(opweave.tensor([0.0, 1.0]))
+        tensor(-2.3379)
     """
 
     arg_constraints = {  # noqa: RUF012

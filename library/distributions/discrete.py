@@ -76,6 +76,10 @@ class Bernoulli(ByProbability, ExponentialFamily):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Bernoulli(0.25).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor([-0.2877, -1.3863])
     """
 
     arg_constraints = _PROBABILITY
@@ -133,6 +137,10 @@ class Geometric(ByProbability):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Geometric(0.25).log_prob(opweave.tensor([0.0, 2.0]))
+        tensor([-1.3863, -1.9617])
     """
 
     arg_constraints = _PROBABILITY
@@ -200,6 +208,10 @@ class Binomial(ByProbability):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Binomial(total_count=4, probs=0.5).log_prob(opweave.tensor([0.0, 2.0]))
+        tensor([-2.7726, -0.9808])
     """
 
     arg_constraints = {"total_count": constraints.nonnegative_integer, **_PROBABILITY}  # noqa: RUF012
@@ -270,6 +282,10 @@ class NegativeBinomial(ByProbability):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.NegativeBinomial(3, probs=0.5).log_prob(opweave.tensor(2.0))
+        tensor(-1.6740)
     """
 
     arg_constraints = {  # noqa: RUF012
@@ -325,6 +341,10 @@ class Poisson(ExponentialFamily):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Poisson(2.0).log_prob(opweave.tensor([0.0, 3.0]))
+        tensor([-2.0000, -1.7123])
     """
 
     arg_constraints = {"rate": constraints.nonnegative}  # noqa: RUF012

@@ -27,6 +27,10 @@ class Gamma(ExponentialFamily):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Gamma(2.0, rate=1.0).log_prob(opweave.tensor(1.0))
+        tensor(-1.)
     """
 
     arg_constraints = _GAMMA
@@ -83,6 +87,10 @@ class Chi2(Gamma):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Chi2(3.0).log_prob(opweave.tensor(1.0))
+        tensor(-1.4189)
     """
 
     arg_constraints = {"df": constraints.positive}  # noqa: RUF012
@@ -106,6 +114,10 @@ class Exponential(ExponentialFamily):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Exponential(2.0).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor([ 0.6931, -1.3069])
     """
 
     arg_constraints = {"rate": constraints.positive}  # noqa: RUF012

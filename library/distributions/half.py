@@ -63,6 +63,10 @@ class HalfNormal(_Half):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.HalfNormal(1.0).log_prob(opweave.tensor(1.0))
+        tensor(-0.7258)
     """
 
     _ow_base = Normal
@@ -87,6 +91,10 @@ class HalfCauchy(_Half):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.HalfCauchy(1.0).log_prob(opweave.tensor(1.0))
+        tensor(-1.1447)
     """
 
     _ow_base = Cauchy

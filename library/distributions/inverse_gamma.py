@@ -25,6 +25,10 @@ class InverseGamma(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.InverseGamma(2.0, 1.0).log_prob(opweave.tensor(1.0))
+        tensor(-1.)
     """
 
     arg_constraints = Gamma.arg_constraints

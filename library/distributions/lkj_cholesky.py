@@ -29,6 +29,10 @@ class LKJCholesky(Distribution):
 
     Raises:
         ValueError: there are fewer than two rows.
+
+    Example:
+        >>> opweave.distributions.LKJCholesky(2).log_prob(opweave.tensor([[1.0, 0.0], [0.6, 0.8]]))
+        tensor(-0.6931)
     """
 
     arg_constraints = {"concentration": constraints.positive}  # noqa: RUF012

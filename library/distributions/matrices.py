@@ -33,6 +33,12 @@ class LowRankMultivariateNormal(Symmetric):
 
     Raises:
         ValueError: shapes do not fit.
+
+    Example:
+        >>> factor = opweave.ones(2, 1)
+        >>> distribution = opweave.distributions.LowRankMultivariateNormal(opweave.zeros(2), factor, opweave.ones(2))
+        >>> distribution.log_prob(opweave.tensor([0.0, 1.0]))
+        tensor(-2.7205)
     """
 
     arg_constraints = {  # noqa: RUF012
@@ -130,6 +136,11 @@ class Wishart(ExponentialFamily):
 
     Raises:
         ValueError: none or several of the matrices are given, or there are too few degrees of freedom.
+
+    Example:
+        >>> distribution = opweave.distributions.Wishart(3.0, covariance_matrix=opweave.eye(2))
+        >>> distribution.log_prob(opweave.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor(-4.0310)
     """
 
     support = constraints.positive_definite

@@ -16,7 +16,13 @@ __all__ = ["CorrCholeskyTransform", "LowerCholeskyTransform", "PositiveDefiniteT
 
 
 class LowerCholeskyTransform(Transform):
-    """Transform from matrices to lower triangular matrices with a positive diagonal."""
+    """Transform from matrices to lower triangular matrices with a positive diagonal.
+
+    Example:
+        >>> opweave.distributions.LowerCholeskyTransform()(opweave.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        tensor([[1., 0.],
+                [2., 1.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -33,7 +39,13 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Transform from matrices to positive definite matrices, by way of their Cholesky factors."""
+    """Transform from matrices to positive definite matrices, by way of their Cholesky factors.
+
+    Example:
+        >>> opweave.distributions.PositiveDefiniteTransform()(opweave.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        tensor([[1., 2.],
+                [2., 5.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
@@ -53,7 +65,13 @@ class PositiveDefiniteTransform(Transform):
 class CorrCholeskyTransform(Transform):
     """Transform from vectors of n * (n - 1) / 2 numbers to Cholesky factors of correlation matrices: the numbers are
     those below the diagonal, row by row. Each row has length one, and the hyperbolic tangent of a number is its share
-    of what those before it left."""
+    of what those before it left.
+
+    Example:
+        >>> opweave.distributions.CorrCholeskyTransform()(opweave.tensor([0.5]))
+        tensor([[1.0000, 0.0000],
+                [0.4621, 0.8868]])
+    """
 
     bijective = True
     domain, codomain = constraints.real_vector, constraints.corr_cholesky

@@ -21,6 +21,12 @@ class MixtureSameFamily(Distribution):
         mixture_distribution (Categorical): the probabilities of the components.
         component_distribution (Distribution): the components.
         validate_args (bool): whether values are checked.
+
+    Example:
+        >>> weights = opweave.distributions.Categorical(opweave.tensor([0.5, 0.5]))
+        >>> parts = opweave.distributions.Normal(opweave.tensor([-1.0, 1.0]), 1.0)
+        >>> opweave.distributions.MixtureSameFamily(weights, parts).log_prob(opweave.tensor(0.0))
+        tensor(-1.4189)
     """
 
     arg_constraints = {}  # noqa: RUF012

@@ -36,7 +36,14 @@ class _PartTransform(Transform):
 
 
 class CatTransform(_PartTransform):
-    """Transforms of parts along a dimension, as joined by `cat`, with these lengths (one each unless given)."""
+    """Transforms of parts along a dimension, as joined by `cat`, with these lengths (one each unless given).
+
+    Example:
+        >>> parts = [opweave.distributions.ExpTransform(), opweave.distributions.TanhTransform()]
+        >>> transform = opweave.distributions.CatTransform(parts, lengths=[1, 2])
+        >>> transform(opweave.zeros(3))
+        tensor([1., 0., 0.])
+    """
 
     def __init__(
         self, tseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
@@ -93,7 +100,14 @@ class CatTransform(_PartTransform):
 
 
 class StackTransform(_PartTransform):
-    """Transforms of the positions of a dimension, as joined by `stack`."""
+    """Transforms of the positions of a dimension, as joined by `stack`.
+
+    Example:
+        >>> parts = [opweave.distributions.ExpTransform(), opweave.distributions.TanhTransform()]
+        >>> transform = opweave.distributions.StackTransform(parts)
+        >>> transform(opweave.zeros(2))
+        tensor([1., 0.])
+    """
 
     def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)

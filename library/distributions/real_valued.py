@@ -38,6 +38,10 @@ class Normal(_LocationScale, ExponentialFamily):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Normal(0.0, 1.0).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor([-0.9189, -1.4189])
     """
 
     @property
@@ -88,6 +92,10 @@ class Laplace(_LocationScale):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Laplace(0.0, 1.0).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor([-0.6931, -1.6931])
     """
 
     @property
@@ -136,6 +144,10 @@ class Cauchy(_LocationScale):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Cauchy(0.0, 1.0).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor([-1.1447, -1.8379])
     """
 
     @property
@@ -181,6 +193,10 @@ class Uniform(Distribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Uniform(0.0, 2.0).log_prob(opweave.tensor(1.0))
+        tensor(-0.6931)
     """
 
     has_rsample = True

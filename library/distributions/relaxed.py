@@ -39,6 +39,11 @@ class LogitRelaxedBernoulli(ByProbability):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> distribution = opweave.distributions.LogitRelaxedBernoulli(opweave.tensor(0.5), probs=opweave.tensor(0.25))
+        >>> distribution.log_prob(opweave.tensor(1.0))
+        tensor(-2.6600)
     """
 
     arg_constraints = _PROBABILITY
@@ -100,6 +105,11 @@ class RelaxedBernoulli(_Relaxed):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> distribution = opweave.distributions.RelaxedBernoulli(opweave.tensor(0.5), probs=opweave.tensor(0.25))
+        >>> distribution.log_prob(opweave.tensor(0.5))
+        tensor(-0.9808)
     """
 
     arg_constraints = _PROBABILITY
@@ -123,6 +133,12 @@ class ExpRelaxedCategorical(_OfCategorical):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> probs = opweave.tensor([0.25, 0.75])
+        >>> distribution = opweave.distributions.ExpRelaxedCategorical(opweave.tensor(0.5), probs)
+        >>> distribution.log_prob(opweave.tensor([-0.6931, -0.6931]))
+        tensor(-2.3671)
     """
 
     arg_constraints = _PROBABILITIES
@@ -166,6 +182,12 @@ class RelaxedOneHotCategorical(_Relaxed):
 
     Raises:
         ValueError: not exactly one of `probs` and `logits` is given, or a parameter is out of range.
+
+    Example:
+        >>> probs = opweave.tensor([0.25, 0.75])
+        >>> distribution = opweave.distributions.RelaxedOneHotCategorical(opweave.tensor(0.5), probs)
+        >>> distribution.log_prob(opweave.tensor([0.5, 0.5]))
+        tensor(-0.9808)
     """
 
     arg_constraints = _PROBABILITIES
@@ -186,6 +208,10 @@ class ContinuousBernoulli(ByProbability, ExponentialFamily):
         probs, logits (number or Tensor): one of them.
         lims (tuple of float): between these, series around one half are used for what is not defined there.
         validate_args (bool): whether parameters and values are checked.
+
+    Example:
+        >>> opweave.distributions.ContinuousBernoulli(0.25).log_prob(opweave.tensor(0.5))
+        tensor(-0.0498)
     """
 
     arg_constraints = _PROBABILITY

@@ -26,6 +26,10 @@ class Dirichlet(ExponentialFamily):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Dirichlet(opweave.tensor([1.0, 2.0])).log_prob(opweave.tensor([0.25, 0.75]))
+        tensor(0.4055)
     """
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}  # noqa: RUF012
@@ -86,6 +90,10 @@ class Beta(ExponentialFamily):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Beta(2.0, 3.0).log_prob(opweave.tensor(0.5))
+        tensor(0.4055)
     """
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}  # noqa: RUF012
@@ -151,6 +159,10 @@ class StudentT(Symmetric):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.StudentT(3.0).log_prob(opweave.tensor([0.0, 1.0]))
+        tensor([-1.0009, -1.5763])
     """
 
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
@@ -203,6 +215,10 @@ class FisherSnedecor(Distribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.FisherSnedecor(2.0, 3.0).log_prob(opweave.tensor(1.0))
+        tensor(-1.2771)
     """
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}  # noqa: RUF012

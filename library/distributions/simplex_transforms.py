@@ -13,7 +13,12 @@ __all__ = ["SoftmaxTransform", "StickBreakingTransform"]
 
 
 class SoftmaxTransform(Transform):
-    """Softmax along the last dimension, which is not bijective."""
+    """Softmax along the last dimension, which is not bijective.
+
+    Example:
+        >>> opweave.distributions.SoftmaxTransform()(opweave.tensor([0.0, 1.0]))
+        tensor([0.2689, 0.7311])
+    """
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -31,7 +36,12 @@ class SoftmaxTransform(Transform):
 
 class StickBreakingTransform(Transform):
     """Stick-breaking transform from vectors to the simplex, with one component more: each is a part of what those
-    before it left."""
+    before it left.
+
+    Example:
+        >>> opweave.distributions.StickBreakingTransform()(opweave.tensor([0.0, 1.0]))
+        tensor([0.3333, 0.4874, 0.1793])
+    """
 
     bijective = True
     domain, codomain = constraints.real_vector, constraints.simplex

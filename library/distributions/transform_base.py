@@ -145,7 +145,13 @@ class _InverseTransform(Transform):
 
 
 class IndependentTransform(Transform):
-    """A transform whose last `reinterpreted_batch_ndims` batch dimensions are event dimensions."""
+    """A transform whose last `reinterpreted_batch_ndims` batch dimensions are event dimensions.
+
+    Example:
+        >>> transform = opweave.distributions.IndependentTransform(opweave.distributions.ExpTransform(), 1)
+        >>> transform.log_abs_det_jacobian(opweave.ones(2), opweave.ones(2))
+        tensor(2.)
+    """
 
     def __init__(self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -181,7 +187,14 @@ class IndependentTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """Composition of several transforms, the first of which is applied first."""
+    """Composition of several transforms, the first of which is applied first.
+
+    Example:
+        >>> parts = [opweave.distributions.ExpTransform(), opweave.distributions.AffineTransform(1.0, 2.0)]
+        >>> transform = opweave.distributions.ComposeTransform(parts)
+        >>> transform(opweave.zeros(2))
+        tensor([3., 3.])
+    """
 
     def __init__(self, parts: Sequence[Any], cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

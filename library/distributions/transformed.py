@@ -28,6 +28,12 @@ class TransformedDistribution(Distribution):
         base_distribution (Distribution): the other one.
         transforms (Transform or list of Transform): are applied in order.
         validate_args (bool): whether values are checked.
+
+    Example:
+        >>> normal = opweave.distributions.Normal(0.0, 1.0)
+        >>> distribution = opweave.distributions.TransformedDistribution(normal, opweave.distributions.ExpTransform())
+        >>> distribution.log_prob(opweave.tensor(1.0))
+        tensor(-0.9189)
     """
 
     arg_constraints = {}  # noqa: RUF012
@@ -140,6 +146,10 @@ class LogNormal(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.LogNormal(0.0, 1.0).log_prob(opweave.tensor(1.0))
+        tensor(-0.9189)
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
@@ -189,6 +199,10 @@ class Gumbel(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Gumbel(0.0, 1.0).log_prob(opweave.tensor(0.0))
+        tensor(-1.)
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
@@ -251,6 +265,10 @@ class Weibull(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Weibull(1.0, 2.0).log_prob(opweave.tensor(0.5))
+        tensor(-0.2500)
     """
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}  # noqa: RUF012
@@ -302,6 +320,10 @@ class Pareto(TransformedDistribution):
 
     Raises:
         ValueError: a parameter is out of range.
+
+    Example:
+        >>> opweave.distributions.Pareto(1.0, 2.0).log_prob(opweave.tensor(3.0))
+        tensor(-2.6027)
     """
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}  # noqa: RUF012

@@ -39,7 +39,12 @@ class _Simple(Transform):
 
 
 class ExpTransform(_Simple):
-    """The exponential, `exp(x)`."""
+    """The exponential, `exp(x)`.
+
+    Example:
+        >>> opweave.distributions.ExpTransform()(opweave.tensor([0.0, 1.0]))
+        tensor([1.0000, 2.7183])
+    """
 
     codomain = constraints.positive
 
@@ -55,7 +60,12 @@ class ExpTransform(_Simple):
 
 
 class SigmoidTransform(_Simple):
-    """The logistic function, `1 / (1 + exp(-x))`."""
+    """The logistic function, `1 / (1 + exp(-x))`.
+
+    Example:
+        >>> opweave.distributions.SigmoidTransform()(opweave.tensor([0.0, 1.0]))
+        tensor([0.5000, 0.7311])
+    """
 
     codomain = constraints.unit_interval
 
@@ -74,7 +84,12 @@ class SigmoidTransform(_Simple):
 
 
 class SoftplusTransform(_Simple):
-    """The softplus function, `log(1 + exp(x))`."""
+    """The softplus function, `log(1 + exp(x))`.
+
+    Example:
+        >>> opweave.distributions.SoftplusTransform()(opweave.tensor([0.0, 1.0]))
+        tensor([0.6931, 1.3133])
+    """
 
     codomain = constraints.positive
 
@@ -90,7 +105,12 @@ class SoftplusTransform(_Simple):
 
 
 class TanhTransform(_Simple):
-    """The hyperbolic tangent, `tanh(x)`."""
+    """The hyperbolic tangent, `tanh(x)`.
+
+    Example:
+        >>> opweave.distributions.TanhTransform()(opweave.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -106,7 +126,12 @@ class TanhTransform(_Simple):
 
 
 class AbsTransform(Transform):
-    """The absolute value, `abs(x)`, which is not bijective."""
+    """The absolute value, `abs(x)`, which is not bijective.
+
+    Example:
+        >>> opweave.distributions.AbsTransform()(opweave.tensor([-1.0, 2.0]))
+        tensor([1., 2.])
+    """
 
     domain, codomain = constraints.real, constraints.positive
 
@@ -123,7 +148,12 @@ class AbsTransform(Transform):
 
 
 class PowerTransform(_Simple):
-    """The power `x ** exponent`."""
+    """The power `x ** exponent`.
+
+    Example:
+        >>> opweave.distributions.PowerTransform(opweave.tensor(2.0))(opweave.tensor([1.0, 3.0]))
+        tensor([1., 9.])
+    """
 
     domain = codomain = constraints.positive
 
@@ -157,7 +187,12 @@ class PowerTransform(_Simple):
 
 
 class AffineTransform(Transform):
-    """The affine map `loc + scale * x`, of values with `event_dim` dimensions."""
+    """The affine map `loc + scale * x`, of values with `event_dim` dimensions.
+
+    Example:
+        >>> opweave.distributions.AffineTransform(loc=1.0, scale=2.0)(opweave.tensor([0.0, 1.0]))
+        tensor([1., 3.])
+    """
 
     bijective = True
 
@@ -214,7 +249,13 @@ class AffineTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The change of an event's shape."""
+    """The change of an event's shape.
+
+    Example:
+        >>> opweave.distributions.ReshapeTransform((4,), (2, 2))(opweave.tensor([1.0, 2.0, 3.0, 4.0]))
+        tensor([[1., 2.],
+                [3., 4.]])
+    """
 
     bijective = True
 
@@ -251,7 +292,13 @@ class ReshapeTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The cumulative distribution function of a distribution, as a transform to [0, 1]."""
+    """The cumulative distribution function of a distribution, as a transform to [0, 1].
+
+    Example:
+        >>> transform = opweave.distributions.CumulativeDistributionTransform(opweave.distributions.Normal(0.0, 1.0))
+        >>> transform(opweave.zeros(2))
+        tensor([0.5000, 0.5000])
+    """
 
     bijective = True
     codomain = constraints.unit_interval

@@ -36,6 +36,11 @@ class Parameter(Tensor, metaclass=_ParameterType):
     Args:
         data (Tensor): the values, whose memory is shared; None: no elements.
         requires_grad (bool): whether a gradient is recorded.
+
+    Example:
+        >>> opweave.nn.Parameter(opweave.ones(2))
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
     """
 
     __module__ = "opweave.nn.parameter"
@@ -90,6 +95,12 @@ class Buffer(Tensor, metaclass=_BufferType):
     Args:
         data (Tensor): the values; None: no elements.
         persistent (bool): whether it is part of the module's `state_dict`.
+
+    Example:
+        >>> model = opweave.nn.Module()
+        >>> model.mean = opweave.nn.Buffer(opweave.zeros(2))
+        >>> model.state_dict()
+        OrderedDict([('mean', tensor([0., 0.]))])
     """
 
     __module__ = "opweave.nn.parameter"
@@ -222,6 +233,10 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
     Args:
         requires_grad (bool): whether a gradient is recorded.
         device, dtype: what it will have.
+
+    Example:
+        >>> opweave.nn.LazyLinear(2).weight
+        <UninitializedParameter>
     """
 
     __module__ = "opweave.nn.parameter"

@@ -23,6 +23,14 @@ class Adadelta(ElementwiseOptimizer):
     gradients.
 
     Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.Adadelta([weight], lr=1.0)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9968, -1.9968])
     """
 
     lr: Rate = option(default=1.0, doc="factor of the step.")

@@ -39,6 +39,14 @@ class Adafactor(GradientOptimizer):
     Raises:
         ValueError: an option is out of its range.
         RuntimeError: a parameter is complex.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.Adafactor([weight], lr=0.01)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9842, -1.9842])
     """
 
     lr: Rate = option(

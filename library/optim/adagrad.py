@@ -18,6 +18,14 @@ class Adagrad(ElementwiseOptimizer):
     """Adagrad: steps along the gradient, divided by the root of the sum of its squares so far.
 
     Duchi, Hazan and Singer, Adaptive Subgradient Methods for Online Learning and Stochastic Optimization, 2011.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.Adagrad([weight], lr=0.01)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9900, -1.9900])
     """
 
     lr: Rate = 1e-2

@@ -23,6 +23,14 @@ class Adam(ElementwiseOptimizer):
     Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015; `amsgrad` by Reddi, Kale and Kumar, On the
     Convergence of Adam and Beyond, 2018; `decoupled_weight_decay` by Loshchilov and Hutter, Decoupled Weight Decay
     Regularization, 2019.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.Adam([weight], lr=0.001)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9990, -1.9990])
     """
 
     lr: Rate = 1e-3
@@ -59,7 +67,16 @@ class Adam(ElementwiseOptimizer):
 
 @declared
 class AdamW(Adam):
-    """Adam with decoupled weight decay, of 0.01 by default."""
+    """Adam with decoupled weight decay, of 0.01 by default.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.AdamW([weight], lr=0.001, weight_decay=0.01)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9990, -1.9990])
+    """
 
     lr: Rate = 1e-3
     betas: tuple[Rate, Rate] = (0.9, 0.999)

@@ -15,7 +15,16 @@ __all__ = ["Adamax"]
 @declared
 class Adamax(ElementwiseOptimizer):
     """Adamax: steps along a moving mean of the gradients, divided by the largest of them, which shrinks in each step
-    (Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015)."""
+    (Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015).
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.Adamax([weight], lr=0.002)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9980, -1.9980])
+    """
 
     lr: Rate = 2e-3
     betas: tuple[float, float] = option(

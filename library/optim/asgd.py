@@ -16,7 +16,16 @@ __all__ = ["ASGD"]
 @declared
 class ASGD(ElementwiseOptimizer):
     """Averaged stochastic gradient descent: the means of parameters are kept, as `ax` of their state (Polyak and
-    Juditsky, Acceleration of Stochastic Approximation by Averaging, 1992)."""
+    Juditsky, Acceleration of Stochastic Approximation by Averaging, 1992).
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.ASGD([weight], lr=0.1)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.8000, -1.6000])
+    """
 
     lr: Rate = 1e-2
     lambd: float = option(default=1e-4, doc="how parameters and the rate shrink with the steps.")

@@ -29,6 +29,19 @@ class LBFGS(DeclaredOptimizer):
     Raises:
         ValueError: `lr` is negative, or there are several groups.
         RuntimeError: in `step`, when there is no such line search.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.LBFGS([weight])
+        >>> def closure():
+        ...     optimizer.zero_grad()
+        ...     loss = (weight - 3).square().sum()
+        ...     loss.backward()
+        ...     return loss
+        >>> optimizer.step(closure).item()
+        29.0
+        >>> weight.data
+        tensor([3.0000, 3.0000])
     """
 
     lr: Rate = option(default=1, doc="length of a step, or of the first one that a line search tries.")

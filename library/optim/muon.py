@@ -30,6 +30,15 @@ class Muon(GradientOptimizer):
 
     Raises:
         ValueError: an option is negative or unknown, or a parameter is no matrix.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.eye(2))
+        >>> optimizer = opweave.optim.Muon([weight], lr=0.1)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([[0.8775, 0.0000],
+                [0.0000, 0.8775]])
     """
 
     lr: Rate = option(default=1e-3, doc="learning rate.", check=one_rate(not_negative("Learning rate", SHOULD_BE)))

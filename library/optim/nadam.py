@@ -16,7 +16,16 @@ __all__ = ["NAdam"]
 
 @declared
 class NAdam(ElementwiseOptimizer):
-    """Adam with Nesterov's momentum (Dozat, Incorporating Nesterov Momentum into Adam, 2016)."""
+    """Adam with Nesterov's momentum (Dozat, Incorporating Nesterov Momentum into Adam, 2016).
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.NAdam([weight], lr=0.002)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9979, -1.9979])
+    """
 
     lr: Rate = 2e-3
     betas: tuple[float, float] = (0.9, 0.999)

@@ -15,7 +15,16 @@ __all__ = ["RAdam"]
 @declared
 class RAdam(ElementwiseOptimizer):
     """Rectified Adam, which divides by the root of squares only once its variance is known to be small (Liu and others,
-    On the Variance of the Adaptive Learning Rate and Beyond, 2019)."""
+    On the Variance of the Adaptive Learning Rate and Beyond, 2019).
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.RAdam([weight], lr=0.001)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9980, -1.9960])
+    """
 
     lr: Rate = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)

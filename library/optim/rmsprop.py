@@ -18,6 +18,14 @@ class RMSprop(ElementwiseOptimizer):
 
     Hinton, Lecture 6e of Neural Networks for Machine Learning, 2012; centered by Graves, Generating Sequences With
     Recurrent Neural Networks, 2013.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.RMSprop([weight], lr=0.01)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9000, -1.9000])
     """
 
     lr: Rate = 1e-2

@@ -21,7 +21,16 @@ def _around_one(etas: tuple[float, float]) -> None:
 class Rprop(ElementwiseOptimizer):
     """Resilient backpropagation: each number has a step size of its own, which grows while the gradient keeps its sign
     and shrinks when it changes (Riedmiller and Braun, A Direct Adaptive Method for Faster Backpropagation Learning,
-    1993)."""
+    1993).
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.Rprop([weight], lr=0.01)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.9900, -1.9900])
+    """
 
     lr: Rate = option(default=1e-2, doc="the first step.")
     etas: tuple[float, float] = option(

@@ -22,6 +22,14 @@ class SGD(ElementwiseOptimizer):
 
     Raises:
         ValueError: an option is negative, or Nesterov's momentum lacks a momentum or is dampened.
+
+    Example:
+        >>> weight = opweave.nn.Parameter(opweave.tensor([1.0, -2.0]))
+        >>> optimizer = opweave.optim.SGD([weight], lr=0.1)
+        >>> weight.square().sum().backward()
+        >>> optimizer.step()
+        >>> weight.data
+        tensor([ 0.8000, -1.6000])
     """
 
     lr: Rate = 1e-3

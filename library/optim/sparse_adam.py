@@ -32,6 +32,15 @@ class SparseAdam(GradientOptimizer):
     Raises:
         ValueError: an option is negative, or a factor not less than 1; a parameter is sparse or complex.
         RuntimeError: a gradient is dense.
+
+    Example:
+        >>> table = opweave.nn.Embedding(5, 1, sparse=True)
+        >>> optimizer = opweave.optim.SparseAdam(table.parameters(), lr=0.001)
+        >>> before = table.weight.detach().clone()
+        >>> table(opweave.tensor([1, 3])).sum().backward()
+        >>> optimizer.step()
+        >>> (table.weight - before).flatten().nonzero().flatten()
+        tensor([1, 3])
     """
 
     lr: Rate = option(default=1e-3, doc="learning rate.", check=one_rate(_positive("learning rate")))

@@ -58,6 +58,13 @@ def load(
         RuntimeError: the file is truncated or damaged, of an unknown version, or has another kind of contents.
         EOFError: it ends too early.
         ValueError: texts in it cannot be decoded.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "model.pt")
+        >>> opweave.save(opweave.nn.Linear(2, 1).state_dict(), path)
+        >>> list(opweave.load(path))
+        ['weight', 'bias']
     """
     if weights_only is None:
         weights_only = pickle_module is None

@@ -45,6 +45,14 @@ def save(
     Raises:
         AttributeError: `f` is neither a path nor an object with `write`.
         RuntimeError: there is no such folder; tensors share memory but not their dtype.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> opweave.save({"weight": opweave.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> opweave.load(file)
+        {'weight': tensor([1., 1.])}
     """
     collected = Collected() if _use_new_zipfile_serialization else LegacyCollected()
     data = pickled(obj, pickle_module, pickle_protocol, collected)

@@ -258,7 +258,14 @@ _OF_PYTHON_TYPES: dict[type, dtype] = {
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Sets the dtype of tensors made from Python floats, which is also that of quotients of integers."""
+    """Sets the dtype of tensors made from Python floats, which is also that of quotients of integers.
+
+    Example:
+        >>> opweave.set_default_dtype(opweave.float64)
+        >>> opweave.tensor(0.5).dtype
+        opweave.float64
+        >>> opweave.set_default_dtype(opweave.float32)
+    """
     if type(d) is not dtype:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
@@ -269,5 +276,10 @@ def set_default_dtype(d: dtype) -> None:
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of tensors made from Python floats: float32 unless set otherwise."""
+    """The dtype of tensors made from Python floats: float32 unless set otherwise.
+
+    Example:
+        >>> opweave.get_default_dtype()
+        opweave.float32
+    """
     return BY_CODE[lib.get_default_dtype()]

@@ -101,6 +101,14 @@ def from_numpy(ndarray: NDArray[Any]) -> TensorType:
 
     Shape, strides and dtype are those of the array; a read-only array gives a tensor that must not be written.
     Raises TypeError for other objects and for dtypes that tensors do not have.
+
+    Example:
+        >>> import numpy as np
+        >>> array = np.zeros(2)
+        >>> x = opweave.from_numpy(array)
+        >>> array[0] = 1  # the memory is shared
+        >>> x
+        tensor([1., 0.], dtype=opweave.float64)
     """
     tensor = read_array(ndarray)
     if tensor is not None:
@@ -235,6 +243,11 @@ def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bo
     """A tensor over the memory of an object with `__dlpack__`, such as a tensor of another library, or of a capsule.
 
     `copy`: True asks for memory of its own, False refuses it; None leaves that to the other library.
+
+    Example:
+        >>> import numpy as np
+        >>> opweave.from_dlpack(np.arange(3.0))
+        tensor([0., 1., 2.], dtype=opweave.float64)
     """
     if not hasattr(ext_tensor, "__dlpack__"):
         if device is not None or copy is not None:
@@ -288,7 +301,12 @@ def has_buffer(value: Any) -> bool:
 def frombuffer(
     buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> TensorType:
-    """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
+    """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on.
+
+    Example:
+        >>> opweave.frombuffer(bytearray([1, 0, 2, 0]), dtype=opweave.int16)
+        tensor([1, 2], dtype=opweave.int16)
+    """
     resolved = _resolve(dtype, "frombuffer")
     count, offset = exact_integer(count), exact_integer(offset)
     if not has_buffer(buffer):

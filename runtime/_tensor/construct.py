@@ -55,6 +55,13 @@ def tensor(
     storage are elements of `dtype`, or of int64. Raises ValueError for
     sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects. `names` are those
     of the dimensions.
+
+    Example:
+        >>> opweave.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+        >>> opweave.tensor([1, 2], dtype=opweave.float32)
+        tensor([1., 2.])
     """
     if device is None and names is None and not pin_memory:
         made: TensorType | None = from_numbers(data, -1 if dtype is None else _resolve(dtype, "tensor").code)
@@ -83,6 +90,10 @@ def tensor(
 def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | None = None) -> TensorType:
     """Return the data as a tensor, without a copy if it is a tensor or an array of dtype `dtype`, or of any if that
     is None. Shape, dtype and errors are otherwise those of `tensor`.
+
+    Example:
+        >>> opweave.as_tensor([1.0, 2.0])
+        tensor([1., 2.])
     """
     named = None if device is None else available(device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
@@ -106,6 +117,10 @@ def asarray(
     Shape and dtype are those of the object, as `tensor` reads it, or `dtype`. A tensor that is given, or its copy,
     keeps its history unless `requires_grad` is false: a leaf that is shared then requires no gradient itself any more.
     Raises ValueError if `copy` is False and the memory cannot be shared, and the errors of `tensor`.
+
+    Example:
+        >>> opweave.asarray([1.0, 2.0])
+        tensor([1., 2.])
     """
     named = None if device is None else available(device)
     source = _as_array(obj, dtype, copy)

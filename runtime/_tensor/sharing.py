@@ -113,6 +113,13 @@ def from_file(
 
     Raises:
         RuntimeError: the file cannot be opened, or is shorter.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "numbers")
+        >>> _ = path.write_bytes(bytes([1, 2, 3]))
+        >>> opweave.from_file(str(path), size=3, dtype=opweave.uint8)
+        tensor([1, 2, 3], dtype=opweave.uint8)
     """
     where = check_placement("from_file", layout=layout, device=device, pin_memory=pin_memory)
     if pin_memory:

@@ -67,6 +67,11 @@ def sparse_coo_tensor(
         is_coalesced (bool): whether the places are sorted, and each occurs once.
 
     Raises RuntimeError for indices outside and shapes that disagree, TypeError for other objects.
+
+    Example:
+        >>> opweave.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
+        tensor([[0., 0., 3.],
+                [4., 0., 0.]])
     """
     if values is None:
         return _empty(indices if size is None else size, dtype, device, pin_memory, requires_grad)
@@ -152,6 +157,10 @@ def sparse_compressed_tensor(
 
     Args:
         layout (layout): `sparse_csr`, `sparse_csc`, `sparse_bsr` or `sparse_bsc`.
+
+    Example:
+        >>> opweave.sparse_compressed_tensor([0, 1], [1], [2.0], (1, 3), layout=opweave.sparse_csr).to_dense()
+        tensor([[0., 2., 0.]])
     """
     wanted = compressed_layout("sparse_compressed_tensor", layout)
     options = {"dtype": dtype, "device": device, "pin_memory": pin_memory}
@@ -252,6 +261,11 @@ def _constructor(kind: layout, by_rows: bool) -> Callable[..., TensorType]:
         check_invariants (bool): whether the indices are checked. By default they are.
 
     Raises RuntimeError for indices outside, not sorted or of other numbers than the values.
+
+    Example:
+        >>> opweave.{name}([0, 1, 1], [0], [{"[[3.0]]" if blocks else 3.0}], (2, 2)).to_dense()
+        tensor([[3., 0.],
+                [0., 0.]])
     """
     return named
 

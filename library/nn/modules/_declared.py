@@ -46,7 +46,9 @@ class Call(Module):
             return
         cls._ow_call, cls._ow_trains, cls._ow_shown = call, trains, shown
         if cls.__doc__:  # which `python -OO` leaves out
-            cls.__doc__ += f"\n\n    Options, shapes, dtypes and errors are those of `nn.functional.{call}`.\n    "
+            text, heading, example = cls.__doc__.partition("\n\n    Example:")
+            text += f"\n\n    Options, shapes, dtypes and errors are those of `nn.functional.{call}`."
+            cls.__doc__ = text + (heading + example if heading else "\n    ")
         defaults = declared_defaults(cls)
         cls._ow_options = tuple(defaults)
         if "__init__" not in vars(cls):

@@ -44,7 +44,12 @@ __all__ = [
 
 
 class Threshold(Call, call="threshold"):
-    """Threshold: elements that do not exceed `threshold` become `value`. Shape and dtype stay."""
+    """Threshold: elements that do not exceed `threshold` become `value`. Shape and dtype stay.
+
+    Example:
+        >>> opweave.nn.Threshold(threshold=0.1, value=20.0)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([20.0000,  0.5000,  3.0000])
+    """
 
     threshold: float
     value: float
@@ -52,14 +57,24 @@ class Threshold(Call, call="threshold"):
 
 
 class ReLU(Call, call="relu"):
-    """Rectified linear unit, `max(0, x)`. Shape and dtype stay."""
+    """Rectified linear unit, `max(0, x)`. Shape and dtype stay.
+
+    Example:
+        >>> opweave.nn.ReLU()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.0000, 0.5000, 3.0000])
+    """
 
     inplace: bool = False
 
 
 class RReLU(Call, call="rrelu", trains=True):
     """Randomized leaky ReLU: negative elements times random slopes between `lower` and `upper` in training, else times
-    their mean."""
+    their mean.
+
+    Example:
+        >>> opweave.nn.RReLU().eval()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.4583,  0.5000,  3.0000])
+    """
 
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
@@ -68,7 +83,12 @@ class RReLU(Call, call="rrelu", trains=True):
 
 class Hardtanh(Call, call="hardtanh"):
     """Hard tanh: elements limited to the range from `min_val` to `max_val`. Raises ValueError unless the first is
-    smaller."""
+    smaller.
+
+    Example:
+        >>> opweave.nn.Hardtanh(-1.0, 1.0)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -81,7 +101,12 @@ class Hardtanh(Call, call="hardtanh"):
 
 
 class ReLU6(Hardtanh):
-    """ReLU limited to 6: `min(max(0, x), 6)`."""
+    """ReLU limited to 6: `min(max(0, x), 6)`.
+
+    Example:
+        >>> opweave.nn.ReLU6()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.0000, 0.5000, 3.0000])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -91,128 +116,238 @@ class ReLU6(Hardtanh):
 
 
 class Sigmoid(Call, call="sigmoid"):
-    """Logistic sigmoid, `1 / (1 + exp(-x))`."""
+    """Logistic sigmoid, `1 / (1 + exp(-x))`.
+
+    Example:
+        >>> opweave.nn.Sigmoid()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.1192, 0.6225, 0.9526])
+    """
 
 
 class Hardsigmoid(Call, call="hardsigmoid", shown=""):
-    """Hard sigmoid, a piecewise linear approximation: `min(max(0, x / 6 + 1 / 2), 1)`."""
+    """Hard sigmoid, a piecewise linear approximation: `min(max(0, x / 6 + 1 / 2), 1)`.
+
+    Example:
+        >>> opweave.nn.Hardsigmoid()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.1667, 0.5833, 1.0000])
+    """
 
     inplace: bool = False
 
 
 class Tanh(Call, call="tanh"):
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Example:
+        >>> opweave.nn.Tanh()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.9640,  0.4621,  0.9951])
+    """
 
 
 class SiLU(Call, call="silu"):
-    """Sigmoid linear unit (swish), `x * sigmoid(x)`."""
+    """Sigmoid linear unit (swish), `x * sigmoid(x)`.
+
+    Example:
+        >>> opweave.nn.SiLU()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.2384,  0.3112,  2.8577])
+    """
 
     inplace: bool = False
 
 
 class Mish(Call, call="mish"):
-    """Mish, `x * tanh(softplus(x))`."""
+    """Mish, `x * tanh(softplus(x))`.
+
+    Example:
+        >>> opweave.nn.Mish()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.2525,  0.3752,  2.9865])
+    """
 
     inplace: bool = False
 
 
 class Hardswish(Call, call="hardswish", shown=""):
-    """Hard swish, `x * hardsigmoid(x)`."""
+    """Hard swish, `x * hardsigmoid(x)`.
+
+    Example:
+        >>> opweave.nn.Hardswish()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.3333,  0.2917,  3.0000])
+    """
 
     inplace: bool = False
 
 
 class ELU(Call, call="elu"):
-    """Exponential linear unit: negative elements become `alpha * (exp(x) - 1)`."""
+    """Exponential linear unit: negative elements become `alpha * (exp(x) - 1)`.
+
+    Example:
+        >>> opweave.nn.ELU(alpha=1.0)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.8647,  0.5000,  3.0000])
+    """
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class CELU(Call, call="celu"):
-    """Continuously differentiable ELU: negative elements become `alpha * (exp(x / alpha) - 1)`."""
+    """Continuously differentiable ELU: negative elements become `alpha * (exp(x / alpha) - 1)`.
+
+    Example:
+        >>> opweave.nn.CELU()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.8647,  0.5000,  3.0000])
+    """
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class SELU(Call, call="selu"):
-    """Scaled ELU, with the constants that keep mean and variance of normally distributed elements."""
+    """Scaled ELU, with the constants that keep mean and variance of normally distributed elements.
+
+    Example:
+        >>> opweave.nn.SELU()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-1.5202,  0.5254,  3.1521])
+    """
 
     inplace: bool = False
 
 
 class GLU(Call, call="glu"):
-    """Gated linear unit: one half of the positions along `dim` times the sigmoid of the other half."""
+    """Gated linear unit: one half of the positions along `dim` times the sigmoid of the other half.
+
+    Example:
+        >>> opweave.nn.GLU(dim=-1)(opweave.tensor([1.0, 2.0, 0.0, 3.0]))
+        tensor([0.5000, 1.9051])
+    """
 
     dim: int = -1
 
 
 class GELU(Call, call="gelu", shown="approximate={approximate!r}"):
     """Gaussian error linear unit, `x * Phi(x)` with the distribution function of the normal distribution, or with
-    `tanh` an approximation of it."""
+    `tanh` an approximation of it.
+
+    Example:
+        >>> opweave.nn.GELU()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.0455,  0.3457,  2.9960])
+    """
 
     approximate: str = "none"
 
 
 class Hardshrink(Call, call="hardshrink", shown="{lambd}"):
-    """Hard shrinkage: elements between `-lambd` and `lambd` become zero."""
+    """Hard shrinkage: elements between `-lambd` and `lambd` become zero.
+
+    Example:
+        >>> opweave.nn.Hardshrink(0.5)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-2.,  0.,  3.])
+    """
 
     lambd: float = 0.5
 
 
 class LeakyReLU(Call, call="leaky_relu"):
-    """Leaky ReLU: negative elements times `negative_slope`."""
+    """Leaky ReLU: negative elements times `negative_slope`.
+
+    Example:
+        >>> opweave.nn.LeakyReLU(0.01)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.0200,  0.5000,  3.0000])
+    """
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
 class LogSigmoid(Call, call="logsigmoid"):
-    """Logarithm of the sigmoid."""
+    """Logarithm of the sigmoid.
+
+    Example:
+        >>> opweave.nn.LogSigmoid()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-2.1269, -0.4741, -0.0486])
+    """
 
 
 class Softplus(Call, call="softplus"):
-    """Softplus, `log(1 + exp(beta * x)) / beta`; the identity where `beta * x` exceeds `threshold`."""
+    """Softplus, `log(1 + exp(beta * x)) / beta`; the identity where `beta * x` exceeds `threshold`.
+
+    Example:
+        >>> opweave.nn.Softplus()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.1269, 0.9741, 3.0486])
+    """
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
 class Softshrink(Call, call="softshrink", shown="{lambd}"):
-    """Soft shrinkage: elements move towards zero by `lambd`, at most up to zero."""
+    """Soft shrinkage: elements move towards zero by `lambd`, at most up to zero.
+
+    Example:
+        >>> opweave.nn.Softshrink(0.5)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-1.5000,  0.0000,  2.5000])
+    """
 
     lambd: float = 0.5
 
 
 class Softsign(Call, call="softsign"):
-    """Softsign, `x / (1 + abs(x))`."""
+    """Softsign, `x / (1 + abs(x))`.
+
+    Example:
+        >>> opweave.nn.Softsign()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-0.6667,  0.3333,  0.7500])
+    """
 
 
 class Tanhshrink(Call, call="tanhshrink"):
-    """Tanh shrinkage, `x - tanh(x)`."""
+    """Tanh shrinkage, `x - tanh(x)`.
+
+    Example:
+        >>> opweave.nn.Tanhshrink()(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-1.0360,  0.0379,  2.0049])
+    """
 
 
 class Softmin(Call, call="softmin"):
-    """Softmin: softmax of `-x`, along `dim`."""
+    """Softmin: softmax of `-x`, along `dim`.
+
+    Example:
+        >>> opweave.nn.Softmin(dim=0)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.9184, 0.0754, 0.0062])
+    """
 
     dim: int | None = None
 
 
 class Softmax(Call, call="softmax"):
-    """Softmax, `exp(x) / sum(exp(x))`, along `dim`."""
+    """Softmax, `exp(x) / sum(exp(x))`, along `dim`.
+
+    Example:
+        >>> opweave.nn.Softmax(dim=0)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([0.0062, 0.0754, 0.9184])
+    """
 
     dim: int | None = None
 
 
 class LogSoftmax(Call, call="log_softmax"):
-    """Logarithm of softmax along `dim`, without overflow."""
+    """Logarithm of softmax along `dim`, without overflow.
+
+    Example:
+        >>> opweave.nn.LogSoftmax(dim=0)(opweave.tensor([-2.0, 0.5, 3.0]))
+        tensor([-5.0851, -2.5851, -0.0851])
+    """
 
     dim: int | None = None
 
 
 class Softmax2d(Module):
-    """Softmax over channels: inputs are of shape (N, C, H, W) or (C, H, W). Raises ValueError for others."""
+    """Softmax over channels: inputs are of shape (N, C, H, W) or (C, H, W). Raises ValueError for others.
+
+    Example:
+        >>> opweave.nn.Softmax2d()(opweave.zeros(1, 2, 4, 4)).shape
+        opweave.Size([1, 2, 4, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
@@ -228,6 +363,10 @@ class PReLU(Module):
         num_parameters (int): 1, or the number of channels, the second dimension.
         init (float): what the slopes begin with.
         device, dtype: those of the slopes.
+
+    Example:
+        >>> opweave.nn.PReLU()(opweave.tensor([-2.0, 0.5, 3.0])).detach()
+        tensor([-0.5000,  0.5000,  3.0000])
     """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:

@@ -32,6 +32,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Raises:
         ValueError: the cutoffs do not ascend, or are out of range.
+
+    Example:
+        >>> model = opweave.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
+        >>> model(opweave.ones(3, 16), opweave.tensor([0, 7, 19])).output.shape
+        opweave.Size([3])
     """
 
     def __init__(

@@ -30,6 +30,12 @@ class MultiheadAttention(Module):
     Raises:
         ValueError: a size is not positive.
         AssertionError: the heads do not divide E.
+
+    Example:
+        >>> x = opweave.ones(2, 5, 8)
+        >>> result, weights = opweave.nn.MultiheadAttention(8, num_heads=2, batch_first=True)(x, x, x)
+        >>> result.shape, weights.shape
+        (opweave.Size([2, 5, 8]), opweave.Size([2, 5, 5]))
     """
 
     def __init__(

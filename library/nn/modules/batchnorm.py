@@ -180,6 +180,10 @@ class SyncBatchNorm(_BatchNorm):
 
     Args:
         process_group (ProcessGroup): whose processes take part; None: all.
+
+    Example:
+        >>> opweave.nn.SyncBatchNorm(4)
+        SyncBatchNorm(4, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
     """
 
     def __init__(
@@ -325,6 +329,10 @@ _ARGUMENTS = """
         track_running_stats (bool): whether there are running statistics, which are used in evaluation.
         device, dtype: those of parameters and statistics.
         bias (bool): whether there is a bias.
+
+    Example:
+        >>> opweave.nn.{name}(4)(opweave.ones({size})).shape
+        opweave.Size([{size}])
     """
 
 
@@ -337,7 +345,7 @@ def _family(base: type, kind: str, what: str) -> list[type]:
             shapes = shapes.rpartition(" or ")[2] + " or " + shapes.rpartition(" or ")[2].replace("N, ", "")
         mean = "; None: the running ones are the means over all" if kind == "Batch" else ""
         doc = f"{kind} normalization of inputs {shapes}: channels are scaled by the mean and variance {what}.\n"
-        doc += _ARGUMENTS.format(mean=mean)
+        doc += _ARGUMENTS.format(mean=mean, name=f"{kind}Norm{dimensions}d", size="2, 4" + dimensions * ", 8")
         names: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "_ow_ndims": ndims}
         usual: Any = type(f"{kind}Norm{dimensions}d", (base,), names)
         names = {"__doc__": f"{usual.__name__} whose C is that of its first input.", "__module__": __name__}

@@ -32,21 +32,39 @@ class _MaxUnpool(Module):
 
 class MaxUnpool1d(_MaxUnpool):
     """Partial inverse of MaxPool1d: its values at their indices, among zeros. Options, shapes and errors are those of
-    `nn.functional.max_unpool1d`."""
+    `nn.functional.max_unpool1d`.
+
+    Example:
+        >>> largest, places = opweave.nn.MaxPool1d(2, return_indices=True)(opweave.tensor([[1.0, 3.0, 4.0, 2.0]]))
+        >>> opweave.nn.MaxUnpool1d(2)(largest, places)
+        tensor([[0., 3., 4., 0.]])
+    """
 
     _ow_dims = 1
 
 
 class MaxUnpool2d(_MaxUnpool):
     """Partial inverse of MaxPool2d: its values at their indices, among zeros. Options, shapes and errors are those of
-    `nn.functional.max_unpool2d`."""
+    `nn.functional.max_unpool2d`.
+
+    Example:
+        >>> largest, places = opweave.nn.MaxPool2d(2, return_indices=True)(opweave.ones(1, 1, 4, 4))
+        >>> opweave.nn.MaxUnpool2d(2)(largest, places).shape
+        opweave.Size([1, 1, 4, 4])
+    """
 
     _ow_dims = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Partial inverse of MaxPool3d: its values at their indices, among zeros. Options, shapes and errors are those of
-    `nn.functional.max_unpool3d`."""
+    `nn.functional.max_unpool3d`.
+
+    Example:
+        >>> largest, places = opweave.nn.MaxPool3d(2, return_indices=True)(opweave.ones(1, 1, 4, 4, 4))
+        >>> opweave.nn.MaxUnpool3d(2)(largest, places).shape
+        opweave.Size([1, 1, 4, 4, 4])
+    """
 
     _ow_dims = 3
 
@@ -88,12 +106,22 @@ class _FractionalMaxPool(Module):
 
 class FractionalMaxPool2d(_FractionalMaxPool):
     """Fractional max pooling: windows whose distances are drawn, so that there are `output_size` of them, or
-    `output_ratio` times as many as elements, of inputs (N, C, H, W) or (C, H, W)."""
+    `output_ratio` times as many as elements, of inputs (N, C, H, W) or (C, H, W).
+
+    Example:
+        >>> opweave.nn.FractionalMaxPool2d(2, output_size=5)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 4, 5, 5])
+    """
 
     _ow_dims = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """Fractional max pooling, as FractionalMaxPool2d, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+    """Fractional max pooling, as FractionalMaxPool2d, of inputs (N, C, D, H, W) or (C, D, H, W).
+
+    Example:
+        >>> opweave.nn.FractionalMaxPool3d(2, output_size=5)(opweave.ones(2, 4, 8, 8, 8)).shape
+        opweave.Size([2, 4, 5, 5, 5])
+    """
 
     _ow_dims = 3

@@ -87,6 +87,13 @@ class Sequential(_Numbered):
 
     Args:
         args: modules, or one OrderedDict of modules by name.
+
+    Example:
+        >>> model = opweave.nn.Sequential(opweave.nn.Linear(3, 4), opweave.nn.ReLU(), opweave.nn.Linear(4, 1))
+        >>> model(opweave.ones(2, 3)).shape
+        opweave.Size([2, 1])
+        >>> model[1]
+        ReLU()
     """
 
     def __init__(self, *args: Any) -> None:
@@ -154,6 +161,11 @@ class ModuleList(_Numbered):
 
     Args:
         modules (iterable): the modules; None: none.
+
+    Example:
+        >>> layers = opweave.nn.ModuleList([opweave.nn.Linear(3, 3) for _ in range(2)])
+        >>> len(layers), len(list(layers.parameters()))
+        (2, 4)
     """
 
     def __init__(self, modules: Iterable[Any] | None = None) -> None:
@@ -249,6 +261,10 @@ class ModuleDict(Keyed, Module):
 
     Args:
         modules: a mapping, or pairs of names and modules; None: none.
+
+    Example:
+        >>> opweave.nn.ModuleDict({"relu": opweave.nn.ReLU(), "tanh": opweave.nn.Tanh()})["tanh"](opweave.zeros(2))
+        tensor([0., 0.])
     """
 
     def __init__(self, modules: Any = None) -> None:

@@ -252,12 +252,15 @@ def _family(name: str, base: type, what: str, more: str) -> list[Any]:
     """The classes for one, two and three dimensions, each with the one that takes channels from its first input."""
     made: list[Any] = []
     for dims, shape in _SHAPES.items():
+        sizes = dims * ", 8"
         doc = (
             f"{what}, of inputs (N, C, {shape}) or (C, {shape}).\n\n    Args:\n        in_channels (int): C.\n"
             "        out_channels (int): the channels of results.\n"
             "        kernel_size, stride, padding, dilation (int or tuple of int): sizes, one or for each dimension"
             f"{more}.\n        groups (int): inputs and outputs are divided into so many groups.\n"
-            "        bias (bool): whether there is a bias.\n        device, dtype: those of the parameters.\n    "
+            "        bias (bool): whether there is a bias.\n        device, dtype: those of the parameters.\n\n"
+            f"    Example:\n        >>> opweave.nn.{name}{dims}d(4, 6, 1)(opweave.ones(2, 4{sizes})).shape\n"
+            f"        opweave.Size([2, 6{sizes}])\n    "
         )
         usual: Any = type(f"{name}{dims}d", (base,), {"__doc__": doc, "__module__": __name__, "_ow_dims": dims})
         lazy_doc = f"{usual.__name__} whose `in_channels` is that of its first input."

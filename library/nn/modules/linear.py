@@ -16,7 +16,12 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
-    """Identity: returns its input. Arguments are accepted and not used."""
+    """Identity: returns its input. Arguments are accepted and not used.
+
+    Example:
+        >>> opweave.nn.Identity()(opweave.ones(2, 3)).shape
+        opweave.Size([2, 3])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -36,6 +41,10 @@ class Linear(Module):
         device, dtype: those of the parameters.
 
     The parameters begin uniform between plus and minus one over the root of `in_features`.
+
+    Example:
+        >>> opweave.nn.Linear(3, 2)(opweave.ones(4, 3)).shape
+        opweave.Size([4, 2])
     """
 
     in_features: int
@@ -83,6 +92,10 @@ class Bilinear(Module):
 
     Raises:
         ValueError: `in1_features` is not positive.
+
+    Example:
+        >>> opweave.nn.Bilinear(3, 4, 2)(opweave.ones(5, 3), opweave.ones(5, 4)).shape
+        opweave.Size([5, 2])
     """
 
     def __init__(
@@ -131,6 +144,10 @@ class LazyLinear(LazyModuleMixin, Linear):
         out_features (int): the last size of results.
         bias (bool): whether there is a bias.
         device, dtype: those of the parameters.
+
+    Example:
+        >>> opweave.nn.LazyLinear(2)(opweave.ones(4, 3)).shape
+        opweave.Size([4, 2])
     """
 
     cls_to_become = Linear

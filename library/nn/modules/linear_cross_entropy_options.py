@@ -26,6 +26,12 @@ class LinearCrossEntropyOptions:
 
     Raises:
         ValueError: there is no such policy, method, size or dtype.
+
+    Example:
+        >>> options = opweave.nn.LinearCrossEntropyOptions(batch_chunk_size=2, chunking_method=None)
+        >>> loss = opweave.nn.LinearCrossEntropyLoss(8, 5, options=options)
+        >>> loss(opweave.ones(3, 8), opweave.tensor([0, 2, 4])).shape
+        opweave.Size([])
     """
 
     allow_retain_graph: bool = False

@@ -27,6 +27,10 @@ class LinearCrossEntropyLoss(Module):
 
     Raises:
         RuntimeError: there are not as many weights as classes, or the smoothing is not between 0 and 1.
+
+    Example:
+        >>> opweave.nn.LinearCrossEntropyLoss(8, 5)(opweave.ones(3, 8), opweave.tensor([0, 2, 4])).shape
+        opweave.Size([])
     """
 
     def __init__(

@@ -63,7 +63,12 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(Loss, call="l1_loss"):
-    """Mean absolute error: `abs(input - target)`."""
+    """Mean absolute error: `abs(input - target)`.
+
+    Example:
+        >>> opweave.nn.L1Loss()(opweave.tensor([1.0, 2.0, 3.0]), opweave.tensor([1.0, 2.5, 5.0]))
+        tensor(0.8333)
+    """
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -71,7 +76,12 @@ class L1Loss(Loss, call="l1_loss"):
 
 
 class MSELoss(Loss, call="mse_loss"):
-    """Mean squared error: `(input - target) ** 2`."""
+    """Mean squared error: `(input - target) ** 2`.
+
+    Example:
+        >>> opweave.nn.MSELoss()(opweave.tensor([1.0, 2.0, 3.0]), opweave.tensor([1.0, 2.5, 5.0]))
+        tensor(1.4167)
+    """
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -80,7 +90,12 @@ class MSELoss(Loss, call="mse_loss"):
 
 class SmoothL1Loss(Loss, call="smooth_l1_loss"):
     """Smooth L1 loss: `d ** 2 / (2 * beta)` for absolute differences `d` below `beta`, and `d - beta / 2` from there
-    on."""
+    on.
+
+    Example:
+        >>> opweave.nn.SmoothL1Loss(beta=1.0)(opweave.tensor([1.0, 2.0, 3.0]), opweave.tensor([1.0, 2.5, 5.0]))
+        tensor(0.5417)
+    """
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -90,14 +105,25 @@ class SmoothL1Loss(Loss, call="smooth_l1_loss"):
 
 class HuberLoss(Loss, call="huber_loss"):
     """Huber loss: `d ** 2 / 2` for absolute differences `d` below `delta`, and `delta * (d - delta / 2)` from there
-    on."""
+    on.
+
+    Example:
+        >>> opweave.nn.HuberLoss(delta=1.0)(opweave.tensor([1.0, 2.0, 3.0]), opweave.tensor([1.0, 2.5, 5.0]))
+        tensor(0.5417)
+    """
 
     reduction: str = "mean"
     delta: float = 1.0
 
 
 class NLLLoss(Loss, call="nll_loss"):
-    """Negative log likelihood of classes, by logarithms of probabilities of shape (N, C, *)."""
+    """Negative log likelihood of classes, by logarithms of probabilities of shape (N, C, *).
+
+    Example:
+        >>> loss = opweave.nn.NLLLoss()
+        >>> loss(opweave.tensor([[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]]).log_softmax(1), opweave.tensor([0, 2]))
+        tensor(0.2056)
+    """
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -107,11 +133,21 @@ class NLLLoss(Loss, call="nll_loss"):
 
 
 class NLLLoss2d(NLLLoss):
-    """The same as NLLLoss."""
+    """The same as NLLLoss.
+
+    Example:
+        >>> opweave.nn.NLLLoss2d()(opweave.zeros(1, 2, 2, 2), opweave.zeros(1, 2, 2, dtype=opweave.int64))
+        tensor(-0.)
+    """
 
 
 class CrossEntropyLoss(Loss, call="cross_entropy"):
-    """Cross entropy of logits, whose softmax is over the second dimension, and classes or their probabilities."""
+    """Cross entropy of logits, whose softmax is over the second dimension, and classes or their probabilities.
+
+    Example:
+        >>> opweave.nn.CrossEntropyLoss()(opweave.tensor([[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]]), opweave.tensor([0, 2]))
+        tensor(0.2056)
+    """
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -122,7 +158,12 @@ class CrossEntropyLoss(Loss, call="cross_entropy"):
 
 
 class BCELoss(Loss, call="binary_cross_entropy"):
-    """Binary cross entropy of probabilities and targets between 0 and 1."""
+    """Binary cross entropy of probabilities and targets between 0 and 1.
+
+    Example:
+        >>> opweave.nn.BCELoss()(opweave.tensor([0.2, 0.9]), opweave.tensor([0.0, 1.0]))
+        tensor(0.1643)
+    """
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -131,7 +172,12 @@ class BCELoss(Loss, call="binary_cross_entropy"):
 
 
 class BCEWithLogitsLoss(Loss, call="binary_cross_entropy_with_logits"):
-    """Binary cross entropy of logits and targets between 0 and 1, without overflow."""
+    """Binary cross entropy of logits and targets between 0 and 1, without overflow.
+
+    Example:
+        >>> opweave.nn.BCEWithLogitsLoss()(opweave.tensor([-1.0, 2.0]), opweave.tensor([0.0, 1.0]))
+        tensor(0.2201)
+    """
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -141,7 +187,13 @@ class BCEWithLogitsLoss(Loss, call="binary_cross_entropy_with_logits"):
 
 
 class KLDivLoss(Loss, call="kl_div"):
-    """Kullback-Leibler divergence of logarithms of probabilities from targets."""
+    """Kullback-Leibler divergence of logarithms of probabilities from targets.
+
+    Example:
+        >>> loss = opweave.nn.KLDivLoss(reduction="batchmean")
+        >>> loss(opweave.tensor([[0.5, 0.5]]).log(), opweave.tensor([[0.9, 0.1]]))
+        tensor(0.3681)
+    """
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -150,7 +202,12 @@ class KLDivLoss(Loss, call="kl_div"):
 
 
 class PoissonNLLLoss(Loss, call="poisson_nll_loss"):
-    """Negative log likelihood of counts under Poisson distributions."""
+    """Negative log likelihood of counts under Poisson distributions.
+
+    Example:
+        >>> opweave.nn.PoissonNLLLoss()(opweave.tensor([1.0, 2.0, 3.0]), opweave.tensor([1.0, 2.5, 5.0]))
+        tensor(3.0643)
+    """
 
     log_input: bool = True
     full: bool = False
@@ -161,7 +218,13 @@ class PoissonNLLLoss(Loss, call="poisson_nll_loss"):
 
 
 class GaussianNLLLoss(Loss, call="gaussian_nll_loss", keyword_only=True):
-    """Negative log likelihood under normal distributions: called with input, target, variance."""
+    """Negative log likelihood under normal distributions: called with input, target, variance.
+
+    Example:
+        >>> loss = opweave.nn.GaussianNLLLoss()
+        >>> loss(opweave.tensor([1.0, 2.0, 3.0]), opweave.tensor([1.0, 2.5, 5.0]), opweave.ones(3))
+        tensor(0.7083)
+    """
 
     full: bool = False
     eps: float = 1e-6
@@ -169,7 +232,12 @@ class GaussianNLLLoss(Loss, call="gaussian_nll_loss", keyword_only=True):
 
 
 class HingeEmbeddingLoss(Loss, call="hinge_embedding_loss"):
-    """Hinge embedding loss: the distance `x` where the target is 1, and `max(0, margin - x)` where it is -1."""
+    """Hinge embedding loss: the distance `x` where the target is 1, and `max(0, margin - x)` where it is -1.
+
+    Example:
+        >>> opweave.nn.HingeEmbeddingLoss(margin=1.0)(opweave.tensor([0.5, 0.2]), opweave.tensor([1.0, -1.0]))
+        tensor(0.6500)
+    """
 
     margin: float = 1.0
     size_average: bool | None = None
@@ -178,7 +246,12 @@ class HingeEmbeddingLoss(Loss, call="hinge_embedding_loss"):
 
 
 class SoftMarginLoss(Loss, call="soft_margin_loss"):
-    """Soft margin loss, `log(1 + exp(-target * x))`, for targets 1 and -1."""
+    """Soft margin loss, `log(1 + exp(-target * x))`, for targets 1 and -1.
+
+    Example:
+        >>> opweave.nn.SoftMarginLoss()(opweave.tensor([0.5, -1.0]), opweave.tensor([1.0, -1.0]))
+        tensor(0.3937)
+    """
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -186,7 +259,13 @@ class SoftMarginLoss(Loss, call="soft_margin_loss"):
 
 
 class CosineEmbeddingLoss(Loss, call="cosine_embedding_loss"):
-    """Cosine embedding loss: `1 - cos` where the target is 1, and `max(0, cos - margin)` where it is -1."""
+    """Cosine embedding loss: `1 - cos` where the target is 1, and `max(0, cos - margin)` where it is -1.
+
+    Example:
+        >>> loss = opweave.nn.CosineEmbeddingLoss()
+        >>> loss(opweave.tensor([[1.0, 0.0]]), opweave.tensor([[1.0, 1.0]]), opweave.tensor([1.0]))
+        tensor(0.2929)
+    """
 
     margin: float = 0.0
     size_average: bool | None = None
@@ -195,7 +274,13 @@ class CosineEmbeddingLoss(Loss, call="cosine_embedding_loss"):
 
 
 class MarginRankingLoss(Loss, call="margin_ranking_loss"):
-    """Margin ranking loss, `max(0, margin - y * (x1 - x2))` with a target `y` of 1 or -1."""
+    """Margin ranking loss, `max(0, margin - y * (x1 - x2))` with a target `y` of 1 or -1.
+
+    Example:
+        >>> loss = opweave.nn.MarginRankingLoss(margin=0.5)
+        >>> loss(opweave.tensor([1.0, 2.0]), opweave.tensor([0.8, 3.0]), opweave.tensor([1.0, 1.0]))
+        tensor(0.9000)
+    """
 
     margin: float = 0.0
     size_average: bool | None = None
@@ -205,7 +290,12 @@ class MarginRankingLoss(Loss, call="margin_ranking_loss"):
 
 class MultiMarginLoss(Loss, call="multi_margin_loss"):
     """Multi-class margin loss: the sum over other classes `j` of `max(0, margin - x[target] + x[j]) ** p`, divided by
-    the number of classes."""
+    the number of classes.
+
+    Example:
+        >>> opweave.nn.MultiMarginLoss()(opweave.tensor([[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]]), opweave.tensor([0, 2]))
+        tensor(0.)
+    """
 
     p: int = 1
     margin: float = 1.0
@@ -226,7 +316,12 @@ class MultiMarginLoss(Loss, call="multi_margin_loss"):
 
 class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
     """Multi-label margin loss: the sum over labels `y` and other classes `j` of `max(0, 1 - x[y] + x[j])`, divided by
-    the number of classes."""
+    the number of classes.
+
+    Example:
+        >>> opweave.nn.MultiLabelMarginLoss()(opweave.tensor([0.1, 0.2, 0.4, 0.8]), opweave.tensor([3, 0, -1, 1]))
+        tensor(0.8500)
+    """
 
     size_average: bool | None = None
     reduce: bool | None = None
@@ -234,7 +329,15 @@ class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
 
 
 class MultiLabelSoftMarginLoss(Loss, call="multilabel_soft_margin_loss"):
-    """Multi-label soft margin loss: the mean over classes of the binary cross entropy of each label."""
+    """Multi-label soft margin loss: the mean over classes of the binary cross entropy of each label.
+
+    Example:
+        >>> loss = opweave.nn.MultiLabelSoftMarginLoss()
+        >>> input = opweave.tensor([[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]])
+        >>> target = opweave.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+        >>> loss(input, target)
+        tensor(0.4115)
+    """
 
     weight: Tensor | None = None
     size_average: bool | None = None
@@ -243,7 +346,13 @@ class MultiLabelSoftMarginLoss(Loss, call="multilabel_soft_margin_loss"):
 
 
 class TripletMarginLoss(Loss, call="triplet_margin_loss"):
-    """Triplet margin loss, `max(0, d(anchor, positive) - d(anchor, negative) + margin)`."""
+    """Triplet margin loss, `max(0, d(anchor, positive) - d(anchor, negative) + margin)`.
+
+    Example:
+        >>> loss = opweave.nn.TripletMarginLoss(margin=5.0)
+        >>> loss(opweave.tensor([[0.0, 0.0]]), opweave.tensor([[0.0, 1.0]]), opweave.tensor([[3.0, 4.0]]))
+        tensor(1.0000)
+    """
 
     margin: float = 1.0
     p: float = 2.0
@@ -259,7 +368,13 @@ class TripletMarginLoss(Loss, call="triplet_margin_loss"):
 
 
 class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_loss", keyword_only=True):
-    """TripletMarginLoss by a distance of your own, `distance_function(x, y)`; None: that of nn.PairwiseDistance."""
+    """TripletMarginLoss by a distance of your own, `distance_function(x, y)`; None: that of nn.PairwiseDistance.
+
+    Example:
+        >>> loss = opweave.nn.TripletMarginWithDistanceLoss(margin=5.0)
+        >>> loss(opweave.tensor([[0.0, 0.0]]), opweave.tensor([[0.0, 1.0]]), opweave.tensor([[3.0, 4.0]]))
+        tensor(1.0000)
+    """
 
     distance_function: Callable[[Any, Any], Any] | None = None
     margin: float = 1.0
@@ -275,7 +390,13 @@ class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_los
 
 class CTCLoss(Loss, call="ctc_loss"):
     """Connectionist temporal classification loss, the negative log likelihood of labels over all alignments with a
-    sequence: called with logarithms of probabilities, labels, and the lengths of both."""
+    sequence: called with logarithms of probabilities, labels, and the lengths of both.
+
+    Example:
+        >>> probabilities = opweave.zeros(5, 1, 3).log_softmax(2)  # 5 times, a batch of 1, 3 symbols
+        >>> opweave.nn.CTCLoss()(probabilities, opweave.tensor([[1, 2]]), opweave.tensor([5]), opweave.tensor([2]))
+        tensor(0.9689)
+    """
 
     blank: int = 0
     reduction: str = "mean"

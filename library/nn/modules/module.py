@@ -53,6 +53,18 @@ class Module(Calls, Members, State):
 
     A model is called as a function. `training` says whether modules such as Dropout behave as in training (`train()`,
     `eval()`).
+
+    Example:
+        >>> class Scaled(opweave.nn.Module):
+        ...     def __init__(self, size):
+        ...         super().__init__()
+        ...         self.scale = opweave.nn.Parameter(opweave.ones(size))
+        ...     def forward(self, x):
+        ...         return x * self.scale
+        >>> [name for name, _ in Scaled(3).named_parameters()]
+        ['scale']
+        >>> Scaled(3)(opweave.arange(3.0)).detach()
+        tensor([0., 1., 2.])
     """
 
     __module__ = "opweave.nn.modules.module"

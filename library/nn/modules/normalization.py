@@ -43,6 +43,10 @@ class LayerNorm(_Affine):
         elementwise_affine (bool): is there a weight,
         bias (bool): whether there is a bias as well.
         device, dtype: those of the parameters.
+
+    Example:
+        >>> opweave.nn.LayerNorm(4)(opweave.tensor([1.0, 2.0, 3.0, 6.0])).detach()
+        tensor([-1.0690, -0.5345,  0.0000,  1.6036])
     """
 
     def __init__(
@@ -80,6 +84,10 @@ class RMSNorm(_Affine):
         eps (float): is added to the mean; None: the distance from 1 to the next number of the dtype.
         elementwise_affine (bool): whether there is a weight.
         device, dtype: those of the weight.
+
+    Example:
+        >>> opweave.nn.RMSNorm(4)(opweave.tensor([1.0, 2.0, 3.0, 6.0])).detach()
+        tensor([0.2828, 0.5657, 0.8485, 1.6971])
     """
 
     def __init__(
@@ -118,6 +126,10 @@ class GroupNorm(_Affine):
 
     Raises:
         ValueError: the groups do not divide the channels.
+
+    Example:
+        >>> opweave.nn.GroupNorm(2, 4)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 4, 8, 8])
     """
 
     def __init__(
@@ -150,7 +162,12 @@ class GroupNorm(_Affine):
 
 
 class LocalResponseNorm(Call, call="local_response_norm", shown="{size}, alpha={alpha}, beta={beta}, k={k}"):
-    """Local response normalization: division by a power of the mean of squares over `size` neighbouring channels."""
+    """Local response normalization: division by a power of the mean of squares over `size` neighbouring channels.
+
+    Example:
+        >>> opweave.nn.LocalResponseNorm(3)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 4, 8, 8])
+    """
 
     size: int
     alpha: float = 1e-4
@@ -159,7 +176,12 @@ class LocalResponseNorm(Call, call="local_response_norm", shown="{size}, alpha={
 
 
 class CrossMapLRN2d(Call, call="local_response_norm", shown="{size}, alpha={alpha}, beta={beta}, k={k}"):
-    """The same as LocalResponseNorm."""
+    """The same as LocalResponseNorm.
+
+    Example:
+        >>> opweave.nn.CrossMapLRN2d(3)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 4, 8, 8])
+    """
 
     size: int
     alpha: float = 1e-4

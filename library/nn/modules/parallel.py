@@ -15,6 +15,10 @@ class DataParallel(Module):
     Args:
         module (Module): the module.
         device_ids, output_device, dim: without effect, as there is one device.
+
+    Example:
+        >>> opweave.nn.DataParallel(opweave.nn.Linear(3, 2))(opweave.ones(4, 3)).shape
+        opweave.Size([4, 2])
     """
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:

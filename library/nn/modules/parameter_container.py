@@ -29,6 +29,13 @@ class ParameterList(Module):
 
     Args:
         values (iterable): the values; None: none.
+
+    Example:
+        >>> opweave.nn.ParameterList([opweave.ones(2), opweave.zeros(3)])
+        ParameterList(
+            (0): Parameter containing: [opweave.float32 of size 2]
+            (1): Parameter containing: [opweave.float32 of size 3]
+        )
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -92,6 +99,11 @@ class ParameterDict(Keyed, Module):
 
     Args:
         parameters: a mapping, or pairs of names and values; None: none.
+
+    Example:
+        >>> opweave.nn.ParameterDict({"scale": opweave.ones(2)})["scale"]
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
     """
 
     def __init__(self, parameters: Any = None) -> None:

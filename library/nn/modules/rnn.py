@@ -30,6 +30,11 @@ _ARGUMENTS = """
 
     It is called with an input, which may have no batch or be a PackedSequence, and perhaps the first state, zeros
     otherwise: {state}. It returns the outputs of all steps, and the last state.
+
+    Example:
+        >>> outputs, last = opweave.nn.{name}(3, 5, batch_first=True)(opweave.ones(2, 7, 3))
+        >>> outputs.shape
+        opweave.Size([2, 7, 5])
     """
 
 
@@ -193,7 +198,7 @@ class RNNBase(Module):
 
 class RNN(RNNBase):
     __doc__ = "Elman network (1990): `h = tanh(W_ih x + b_ih + W_hh h + b_hh)` for each step.\n" + _ARGUMENTS.format(
-        more="        nonlinearity (str): `tanh` or `relu`.\n", last="", state="(layers * directions, N, H)"
+        name="RNN", more="        nonlinearity (str): `tanh` or `relu`.\n", last="", state="(layers * directions, N, H)"
     )
 
     def __init__(
@@ -220,6 +225,7 @@ class RNN(RNNBase):
 
 class LSTM(RNNBase):
     __doc__ = "Long short-term memory (Hochreiter and Schmidhuber, 1997).\n" + _ARGUMENTS.format(
+        name="LSTM",
         more="",
         last="        proj_size (int): the size of outputs, which are projected; 0: they are not.\n",
         state="two tensors, (layers * directions, N, H), of which the first has the size of outputs",
@@ -246,7 +252,7 @@ class LSTM(RNNBase):
 
 class GRU(RNNBase):
     __doc__ = "Gated recurrent units (Cho and others, 2014).\n" + _ARGUMENTS.format(
-        more="", last="", state="(layers * directions, N, H)"
+        name="GRU", more="", last="", state="(layers * directions, N, H)"
     )
 
     def __init__(

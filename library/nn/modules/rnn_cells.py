@@ -83,6 +83,10 @@ class RNNCell(RNNCellBase):
         bias (bool): whether there are biases.
         nonlinearity (str): `tanh` or `relu`.
         device, dtype: those of the parameters.
+
+    Example:
+        >>> opweave.nn.RNNCell(3, 5)(opweave.ones(2, 3)).shape
+        opweave.Size([2, 5])
     """
 
     def __init__(
@@ -107,7 +111,13 @@ class RNNCell(RNNCellBase):
 
 class LSTMCell(RNNCellBase):
     """Cell of long short-term memory, one step of LSTM. The arguments are those of RNNCell; the state is a pair of
-    tensors."""
+    tensors.
+
+    Example:
+        >>> hidden, cell = opweave.nn.LSTMCell(3, 5)(opweave.ones(2, 3))
+        >>> hidden.shape, cell.shape
+        (opweave.Size([2, 5]), opweave.Size([2, 5]))
+    """
 
     _ow_mode = "LSTM"
 
@@ -122,7 +132,12 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """Cell of gated recurrent units, one step of GRU. The arguments are those of RNNCell."""
+    """Cell of gated recurrent units, one step of GRU. The arguments are those of RNNCell.
+
+    Example:
+        >>> opweave.nn.GRUCell(3, 5)(opweave.ones(2, 3)).shape
+        opweave.Size([2, 5])
+    """
 
     _ow_mode = "GRU"
 

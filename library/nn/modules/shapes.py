@@ -34,7 +34,12 @@ __all__ = [
 
 
 class Flatten(Module):
-    """Flattening of the dimensions from `start_dim` to `end_dim` into one."""
+    """Flattening of the dimensions from `start_dim` to `end_dim` into one.
+
+    Example:
+        >>> opweave.nn.Flatten()(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 256])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -58,6 +63,10 @@ class Unflatten(Module):
 
     Raises:
         TypeError: they are of other types.
+
+    Example:
+        >>> opweave.nn.Unflatten(1, (2, 2))(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 2, 2, 8, 8])
     """
 
     def __init__(self, dim: Any, unflattened_size: Any) -> None:
@@ -87,19 +96,34 @@ class Unflatten(Module):
 
 
 class PixelShuffle(Call, call="pixel_shuffle"):
-    """Pixel shuffle: each `r * r` channels become one of `r` times the height and width, by `upscale_factor` r."""
+    """Pixel shuffle: each `r * r` channels become one of `r` times the height and width, by `upscale_factor` r.
+
+    Example:
+        >>> opweave.nn.PixelShuffle(2)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 1, 16, 16])
+    """
 
     upscale_factor: int
 
 
 class PixelUnshuffle(Call, call="pixel_unshuffle"):
-    """Inverse of PixelShuffle."""
+    """Inverse of PixelShuffle.
+
+    Example:
+        >>> opweave.nn.PixelUnshuffle(2)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 16, 4, 4])
+    """
 
     downscale_factor: int
 
 
 class ChannelShuffle(Call, call="channel_shuffle"):
-    """Channel shuffle: channels are taken from each of `groups` groups in turn."""
+    """Channel shuffle: channels are taken from each of `groups` groups in turn.
+
+    Example:
+        >>> opweave.nn.ChannelShuffle(2)(opweave.arange(4.0).view(1, 4, 1)).flatten()
+        tensor([0., 2., 1., 3.])
+    """
 
     groups: int
 
@@ -156,7 +180,13 @@ def _family(name: str, base: type[_Pad], mode: str, what: str) -> list[type[_Pad
         )
         if base is _ConstantPad:
             doc += "        value (float): what they are filled with.\n"
-        names: dict[str, Any] = {"__doc__": doc + "    ", "__module__": __name__}
+        options = "(2, 9.0)" if base is _ConstantPad else "(2)"
+        sizes, larger = dimensions * ", 4", dimensions * ", 8"
+        doc += (
+            f"\n    Example:\n        >>> opweave.nn.{name}{dimensions}d{options}(opweave.ones(1, 3{sizes})).shape\n"
+            f"        opweave.Size([1, 3{larger}])\n    "
+        )
+        names: dict[str, Any] = {"__doc__": doc, "__module__": __name__}
         made.append(type(f"{name}{dimensions}d", (base,), names, mode=mode))
     return made
 

@@ -64,6 +64,10 @@ class Embedding(_Table):
 
     Raises:
         AssertionError: `padding_idx` is no row.
+
+    Example:
+        >>> opweave.nn.Embedding(10, 3)(opweave.tensor([[1, 2], [4, 9]])).shape
+        opweave.Size([2, 2, 3])
     """
 
     _ow_defaults: ClassVar = {
@@ -126,6 +130,10 @@ class EmbeddingBag(_Table):
         include_last_offset (bool): whether offsets end with the end of the last bag.
         padding_idx (int): a row that does not count.
         device, dtype: those of the table.
+
+    Example:
+        >>> opweave.nn.EmbeddingBag(10, 3, mode="mean")(opweave.tensor([[1, 2], [4, 9]])).shape
+        opweave.Size([2, 3])
     """
 
     _ow_defaults: ClassVar = {

@@ -47,6 +47,11 @@ class TransformerEncoder(Module):
         num_layers (int): how many.
         norm (Module): is called last; None: nothing is.
         enable_nested_tensor, mask_check (bool): without effect.
+
+    Example:
+        >>> layer = opweave.nn.TransformerEncoderLayer(8, nhead=2, batch_first=True)
+        >>> opweave.nn.TransformerEncoder(layer, num_layers=2)(opweave.ones(2, 5, 8)).shape
+        opweave.Size([2, 5, 8])
     """
 
     def __init__(
@@ -79,6 +84,11 @@ class TransformerDecoder(Module):
         decoder_layer (TransformerDecoderLayer): is copied for each.
         num_layers (int): how many.
         norm (Module): is called last; None: nothing is.
+
+    Example:
+        >>> layer = opweave.nn.TransformerDecoderLayer(8, nhead=2, batch_first=True)
+        >>> opweave.nn.TransformerDecoder(layer, num_layers=2)(opweave.ones(2, 3, 8), opweave.ones(2, 5, 8)).shape
+        opweave.Size([2, 3, 8])
     """
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
@@ -129,6 +139,11 @@ class Transformer(Module):
         custom_encoder, custom_decoder (Module): in place of the usual ones.
         layer_norm_eps, batch_first, norm_first, bias: of the layers.
         device, dtype: those of the parameters.
+
+    Example:
+        >>> model = opweave.nn.Transformer(8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, batch_first=True)
+        >>> model(opweave.ones(2, 5, 8), opweave.ones(2, 3, 8)).shape
+        opweave.Size([2, 3, 8])
     """
 
     def __init__(

@@ -91,6 +91,10 @@ class TransformerEncoderLayer(_Block):
         norm_first (bool): whether the input of a block is normalized, instead of its sum.
         bias (bool): whether there are biases.
         device, dtype: those of the parameters.
+
+    Example:
+        >>> opweave.nn.TransformerEncoderLayer(8, nhead=2, batch_first=True)(opweave.ones(2, 5, 8)).shape
+        opweave.Size([2, 5, 8])
     """
 
     _ow_attentions = ("self_attn",)
@@ -106,7 +110,13 @@ class TransformerEncoderLayer(_Block):
 
 class TransformerDecoderLayer(_Block):
     """Layer of a transformer decoder: self-attention, attention to the output of an encoder, and a feed-forward
-    network. The arguments are those of TransformerEncoderLayer."""
+    network. The arguments are those of TransformerEncoderLayer.
+
+    Example:
+        >>> layer = opweave.nn.TransformerDecoderLayer(8, nhead=2, batch_first=True)
+        >>> layer(opweave.ones(2, 3, 8), opweave.ones(2, 5, 8)).shape
+        opweave.Size([2, 3, 8])
+    """
 
     _ow_attentions = ("self_attn", "multihead_attn")
 

@@ -10,7 +10,12 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Call, call="interpolate"):
-    """Resampling of signals, images or volumes (N, C, *) to another `size`, or to their size times `scale_factor`."""
+    """Resampling of signals, images or volumes (N, C, *) to another `size`, or to their size times `scale_factor`.
+
+    Example:
+        >>> opweave.nn.Upsample(scale_factor=2, mode="nearest")(opweave.tensor([[[1.0, 2.0]]]))
+        tensor([[[1., 1., 2., 2.]]])
+    """
 
     size: Any = None
     scale_factor: Any = None
@@ -32,14 +37,24 @@ class Upsample(Call, call="interpolate"):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Resampling of images (N, C, H, W) by nearest neighbours."""
+    """Resampling of images (N, C, H, W) by nearest neighbours.
+
+    Example:
+        >>> opweave.nn.UpsamplingNearest2d(scale_factor=2)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 4, 16, 16])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Resampling of images (N, C, H, W) by bilinear interpolation, with corners in their places."""
+    """Resampling of images (N, C, H, W) by bilinear interpolation, with corners in their places.
+
+    Example:
+        >>> opweave.nn.UpsamplingBilinear2d(scale_factor=2)(opweave.ones(2, 4, 8, 8)).shape
+        opweave.Size([2, 4, 16, 16])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)

@@ -15,6 +15,18 @@ class CosineAnnealingLR(LRScheduler):
     again.
 
     `eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2`
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.8536
+        0.5
+        0.1464
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:  # noqa: N803
@@ -46,6 +58,18 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     epochs.
 
     Raises ValueError when `T_0` or `T_mult` is not a positive integer, or `eta_min` no number.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.5
+        1.0
+        0.5
     """
 
     def __init__(

@@ -38,6 +38,18 @@ class CyclicLR(LRScheduler):
     Raises:
         TypeError: `optimizer` is none.
         ValueError: the mode is unknown, a list has another length, or the optimizer has no momentum to cycle.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=1.0, step_size_up=2)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        0.1
+        0.55
+        1.0
+        0.55
     """
 
     def __init__(

@@ -54,6 +54,18 @@ class LambdaLR(_FunctionLR):
     list.
 
     Raises TypeError for something else than a function, ValueError for a list of another length.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.5
+        0.25
+        0.125
     """
 
     def get_lr(self) -> list[Rate]:
@@ -66,6 +78,18 @@ class MultiplicativeLR(_FunctionLR):
     list.
 
     Raises TypeError for something else than a function, ValueError for a list of another length.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.9)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.9
+        0.81
+        0.729
     """
 
     def get_lr(self) -> list[Rate]:

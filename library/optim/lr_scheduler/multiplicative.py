@@ -35,7 +35,20 @@ class _FactorLR(LRScheduler):
 
 
 class StepLR(_FactorLR):
-    """Step decay: the rates are multiplied by `gamma` every `step_size` epochs."""
+    """Step decay: the rates are multiplied by `gamma` every `step_size` epochs.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.1)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        1.0
+        0.1
+        0.1
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size = step_size
@@ -51,7 +64,20 @@ class StepLR(_FactorLR):
 
 class MultiStepLR(_FactorLR):
     """Step decay: the rates are multiplied by `gamma` at each of the epochs `milestones`; repeatedly where one is there
-    repeatedly."""
+    repeatedly.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.1)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.1
+        0.1
+        0.01
+    """
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -72,6 +98,18 @@ class ConstantLR(_FactorLR):
     """Multiplies the rates by `factor` until epoch `total_iters`.
 
     Raises ValueError for a factor below 0 or above 1.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        0.5
+        0.5
+        1.0
+        1.0
     """
 
     def __init__(
@@ -96,6 +134,18 @@ class LinearLR(_FactorLR):
     """Multiplies the rates by a factor that goes from `start_factor` to `end_factor` in `total_iters` epochs.
 
     Raises ValueError for a `start_factor` outside (0, 1] or an `end_factor` outside [0, 1].
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.25, total_iters=3)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        0.25
+        0.5
+        0.75
+        1.0
     """
 
     def __init__(
@@ -129,7 +179,20 @@ class LinearLR(_FactorLR):
 
 
 class ExponentialLR(_FactorLR):
-    """Exponential decay: the rates are multiplied by `gamma` in every epoch."""
+    """Exponential decay: the rates are multiplied by `gamma` in every epoch.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.9
+        0.81
+        0.729
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -143,7 +206,20 @@ class ExponentialLR(_FactorLR):
 
 
 class PolynomialLR(_FactorLR):
-    """Polynomial decay: the rates at the beginning times `(1 - epoch / total_iters) ** power`."""
+    """Polynomial decay: the rates at the beginning times `(1 - epoch / total_iters) ** power`.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        1.0
+        0.75
+        0.5
+        0.25
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters

@@ -36,6 +36,18 @@ class OneCycleLR(LRScheduler):
         TypeError: `optimizer` is none.
         ValueError: a number is out of range, the strategy unknown, or the optimizer has no momentum to cycle; in
             `step`, after the end of the cycle.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=4)
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        0.04
+        0.8117
+        0.2831
+        0.0
     """
 
     def __init__(

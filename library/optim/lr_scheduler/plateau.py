@@ -27,6 +27,16 @@ class ReduceLROnPlateau(LRScheduler):
     Raises:
         ValueError: `factor` is not less than 1, a mode is unknown, or `min_lr` has another length.
         TypeError: `optimizer` is none.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = opweave.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.1, patience=0)
+        >>> for loss in (3.0, 2.0, 2.0):
+        ...     schedule.step(loss)
+        ...     print(schedule.get_last_lr())
+        [1.0]
+        [1.0]
+        [0.1]
     """
 
     def __init__(

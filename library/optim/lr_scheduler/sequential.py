@@ -46,6 +46,20 @@ class ChainedScheduler(_CombinedLR):
     """Chain of schedules that step together, each of which changes what the one before it made of the rates.
 
     Raises ValueError when there are none, when they belong to several optimizers, and for `ReduceLROnPlateau`.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> halved = opweave.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> fall = opweave.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+        >>> schedule = opweave.optim.lr_scheduler.ChainedScheduler([halved, fall])
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        0.5
+        0.45
+        0.81
+        0.729
     """
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
@@ -70,6 +84,20 @@ class SequentialLR(_CombinedLR):
 
     Raises ValueError when there is not one more schedule than milestones, when they belong to another optimizer, and
     for `ReduceLROnPlateau`.
+
+    Example:
+        >>> optimizer = opweave.optim.SGD([opweave.zeros(1, requires_grad=True)], lr=1.0)
+        >>> rise = opweave.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+        >>> fall = opweave.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+        >>> schedule = opweave.optim.lr_scheduler.SequentialLR(optimizer, [rise, fall], milestones=[2])
+        >>> for _ in range(4):
+        ...     print(round(schedule.get_last_lr()[0], 4))
+        ...     optimizer.step()
+        ...     schedule.step()
+        0.5
+        0.75
+        1.0
+        0.9
     """
 
     def __init__(
