@@ -23,7 +23,7 @@ _NAME = "opweave.histogramdd: "
 
 
 _OF_RANGE, _EVEN, _LISTED = range(3)
-"""How values find their bins: `ow_bin_rule` of the core."""
+"""Rules by which values find their bins: `ow_bin_rule` of the core."""
 
 
 def _bounds(what: str, tensor: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
