@@ -47,13 +47,12 @@ static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept
             lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], each);
         }
     }
-    const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 1]);
+    for (int64_t j = 0; j < 32; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 32]);
+    for (int64_t j = 0; j < 16; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 16]);
+    for (int64_t j = 0; j < 8; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 8]);
+    for (int64_t j = 0; j < 4; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 4]);
+    for (int64_t j = 0; j < 2; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 2]);
+    for (int64_t j = 0; j < 1; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 1]);
     ((float *)to)[0] = lanes_v_top[0];
 }
 
@@ -79,7 +78,7 @@ static void leaves_0_f32(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 164 "ops.yaml"
                 const float each = v_self;
-#line 83 "softmax.c"
+#line 82 "softmax.c"
                 lanes_v_top[i % LANES][j] = join_v_top_f32(lanes_v_top[i % LANES][j], each);
             }
         }
@@ -120,7 +119,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 124 "softmax.c"
+#line 123 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, LANES);
 #pragma GCC ivdep
@@ -131,7 +130,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const float each = staged;
-#line 135 "softmax.c"
+#line 134 "softmax.c"
                 lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], each); out[done + j] = each;
             }
         }
@@ -146,7 +145,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 150 "softmax.c"
+#line 149 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
@@ -157,7 +156,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const float each = staged;
-#line 161 "softmax.c"
+#line 160 "softmax.c"
                 values_v_total[j] = each;
             }
         }
@@ -168,13 +167,12 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
         }
         for (int64_t j = 0; j < rest; j++) lanes_v_total[first + j] = join_v_total_f32(lanes_v_total[first + j], values_v_total[done - start + j]);
     }
-    const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 1]);
+    for (int64_t j = 0; j < 32; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 32]);
+    for (int64_t j = 0; j < 16; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 16]);
+    for (int64_t j = 0; j < 8; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 8]);
+    for (int64_t j = 0; j < 4; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 4]);
+    for (int64_t j = 0; j < 2; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 2]);
+    for (int64_t j = 0; j < 1; j++) lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], lanes_v_total[j + 1]);
     ((float *)to)[0] = lanes_v_total[0];
 }
 
@@ -204,7 +202,7 @@ static void leaves_1_f32(char *to, char *const *x, const int64_t *step, char *ke
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 208 "softmax.c"
+#line 206 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
@@ -217,7 +215,7 @@ static void leaves_1_f32(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 165 "ops.yaml"
                 const float each = staged;
-#line 221 "softmax.c"
+#line 219 "softmax.c"
                 lanes_v_total[i % LANES][j] = join_v_total_f32(lanes_v_total[i % LANES][j], each); out[j] = each;
             }
         }
@@ -250,7 +248,7 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
             {
 #line 166 "ops.yaml"
                 const float each = v__kept / v_total;
-#line 254 "softmax.c"
+#line 252 "softmax.c"
                 out_0[done + j] = each;
             }
         }
@@ -262,7 +260,7 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
         {
 #line 166 "ops.yaml"
             const float each = v__kept / v_total;
-#line 266 "softmax.c"
+#line 264 "softmax.c"
             out_0[done] = each;
         }
     }
@@ -283,7 +281,7 @@ static void maps_f32(char *const *out, const int64_t *out_step, char *const *x, 
             {
 #line 166 "ops.yaml"
                 const float each = v__kept / v_total;
-#line 287 "softmax.c"
+#line 285 "softmax.c"
                 out_0[j] = each;
             }
         }
@@ -314,7 +312,7 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 164 "ops.yaml"
                 const double each = v_self;
-#line 318 "softmax.c"
+#line 316 "softmax.c"
                 lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
             }
         }
@@ -325,17 +323,16 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
         {
 #line 164 "ops.yaml"
             const double each = v_self;
-#line 329 "softmax.c"
+#line 327 "softmax.c"
             lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
         }
     }
-    const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 1]);
+    for (int64_t j = 0; j < 32; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 32]);
+    for (int64_t j = 0; j < 16; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 16]);
+    for (int64_t j = 0; j < 8; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 8]);
+    for (int64_t j = 0; j < 4; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 4]);
+    for (int64_t j = 0; j < 2; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 2]);
+    for (int64_t j = 0; j < 1; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 1]);
     ((double *)to)[0] = lanes_v_top[0];
 }
 
@@ -361,7 +358,7 @@ static void leaves_0_f64(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 164 "ops.yaml"
                 const double each = v_self;
-#line 365 "softmax.c"
+#line 362 "softmax.c"
                 lanes_v_top[i % LANES][j] = join_v_top_f64(lanes_v_top[i % LANES][j], each);
             }
         }
@@ -402,7 +399,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 406 "softmax.c"
+#line 403 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, LANES);
 #pragma GCC ivdep
@@ -413,7 +410,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const double each = staged;
-#line 417 "softmax.c"
+#line 414 "softmax.c"
                 lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], each); out[done + j] = each;
             }
         }
@@ -428,7 +425,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 432 "softmax.c"
+#line 429 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
@@ -439,7 +436,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const double each = staged;
-#line 443 "softmax.c"
+#line 440 "softmax.c"
                 values_v_total[j] = each;
             }
         }
@@ -450,13 +447,12 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
         }
         for (int64_t j = 0; j < rest; j++) lanes_v_total[first + j] = join_v_total_f64(lanes_v_total[first + j], values_v_total[done - start + j]);
     }
-    const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 1]);
+    for (int64_t j = 0; j < 32; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 32]);
+    for (int64_t j = 0; j < 16; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 16]);
+    for (int64_t j = 0; j < 8; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 8]);
+    for (int64_t j = 0; j < 4; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 4]);
+    for (int64_t j = 0; j < 2; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 2]);
+    for (int64_t j = 0; j < 1; j++) lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], lanes_v_total[j + 1]);
     ((double *)to)[0] = lanes_v_total[0];
 }
 
@@ -486,7 +482,7 @@ static void leaves_1_f64(char *to, char *const *x, const int64_t *step, char *ke
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 490 "softmax.c"
+#line 486 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
@@ -499,7 +495,7 @@ static void leaves_1_f64(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 165 "ops.yaml"
                 const double each = staged;
-#line 503 "softmax.c"
+#line 499 "softmax.c"
                 lanes_v_total[i % LANES][j] = join_v_total_f64(lanes_v_total[i % LANES][j], each); out[j] = each;
             }
         }
@@ -532,7 +528,7 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
             {
 #line 166 "ops.yaml"
                 const double each = v__kept / v_total;
-#line 536 "softmax.c"
+#line 532 "softmax.c"
                 out_0[done + j] = each;
             }
         }
@@ -544,7 +540,7 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
         {
 #line 166 "ops.yaml"
             const double each = v__kept / v_total;
-#line 548 "softmax.c"
+#line 544 "softmax.c"
             out_0[done] = each;
         }
     }
@@ -565,7 +561,7 @@ static void maps_f64(char *const *out, const int64_t *out_step, char *const *x, 
             {
 #line 166 "ops.yaml"
                 const double each = v__kept / v_total;
-#line 569 "softmax.c"
+#line 565 "softmax.c"
                 out_0[j] = each;
             }
         }
