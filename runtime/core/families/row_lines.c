@@ -73,6 +73,15 @@ int ow_row_lines_suit(const ow_row_lines *l) {
     return 0;
 }
 
+int ow_row_lines_lie_as_taken(const ow_row_lines *l) {
+    for (int k = 0; k < l->noperands; k++) {
+        const ow_row_operand *o = &l->operands[k];
+        if (o->converts) return 0;
+        if (!(l->per_row >> k & 1) && l->length > 1 && (!o->is_linear || o->along[0] != o->item)) return 0;
+    }
+    return l->length <= OW_ROW_PART;
+}
+
 static int64_t offset(const int64_t *sizes, const int64_t *strides, int n, int64_t index) {
     int64_t at = 0;
     for (int d = 0; d < n - 1 && index; d++) {
@@ -80,6 +89,12 @@ static int64_t offset(const int64_t *sizes, const int64_t *strides, int n, int64
         index /= sizes[d];
     }
     return n ? at + index * strides[n - 1] : 0;
+}
+
+int64_t ow_row_lines_at(const ow_row_lines *l, int64_t line, char **rows) {
+    for (int k = 0; k < l->noperands; k++)
+        rows[k] = l->operands[k].data + offset(l->apart, l->operands[k].apart, l->napart, line);
+    return l->napart ? l->apart[0] - line % l->apart[0] : 1;
 }
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
@@ -122,7 +137,7 @@ void ow_row_view_rows(ow_row_view *v, int64_t line, int64_t count) {
         v->between[k] = count == v->width && count > 1 ? v->base[k][1] - v->base[k][0] : -1;
         for (int64_t j = 1; j < v->width && v->between[k] >= 0; j++)
             if (v->base[k][j] - v->base[k][j - 1] != v->between[k]) v->between[k] = -1;
-        if (v->width > 1) v->held[k] = NULL;
+        if (v->width > 1 && v->between[k]) v->held[k] = NULL; /* otherwise all rows are this one */
         if (!(l->per_row >> k & 1)) continue;
         for (int64_t j = 0; j < v->width; j++) o->move(v->buffer[k] + j * o->item, 0, v->base[k][j], 0, 1);
         v->x[k] = v->buffer[k];

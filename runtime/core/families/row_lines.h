@@ -34,6 +34,10 @@ void ow_row_operand_add(ow_row_lines *l, const ow_tensor *t, int dtype, int is_r
 void ow_row_lines_arrange(ow_row_lines *l, ow_tensor *const *tensors, int ndim, const int64_t *shape, uint64_t along);
 /* Would kernels of several rows be faster? */
 int ow_row_lines_suit(const ow_row_lines *l);
+/* Do rows lie in memory as kernels of one row take them, each in one part? */
+int ow_row_lines_lie_as_taken(const ow_row_lines *l);
+/* Where the operands' rows begin, and how many rows there are from `line` on of which each lies `apart[0]` behind the last. */
+int64_t ow_row_lines_at(const ow_row_lines *l, int64_t line, char **rows);
 
 /* Where a part of some rows lies: in memory, or in buffers that it has been copied to, or will be from. */
 typedef struct ow_row_view {

@@ -14,6 +14,7 @@
 #define UNIT 65536 /* elements of a row that are worth a task of their own */
 #define CHUNKS 64  /* of rows, at most, whose sums are kept apart */
 #define CHUNK 16384 /* elements of a chunk, at least */
+#define LEAST 32 /* elements of rows that are quicker where they lie, with operands of places that all rows share */
 #define LEVELS 10  /* of the tree of a unit's parts */
 
 typedef struct {
@@ -24,6 +25,8 @@ typedef struct {
     ow_row_lines lines;
     int64_t width, size; /* rows side by side, bytes of an element that is computed */
     int compute, nelements, nresults, nsums;
+    int has_places; /* are there operands of places? Side by side each of their elements is needed for every row */
+    int in_place;   /* do rows lie in memory as kernels take them, and are they computed there? */
     ow_tensor *results[OW_MAX_OUTPUTS]; /* of each row */
     char *sums;                         /* of all rows of a chunk, for each place; those of a result follow each other */
     int64_t per_chunk;                  /* rows */
@@ -161,7 +164,59 @@ static void run_rows(rows_call *c, ow_row_view *v, int64_t line, int64_t count, 
     }
 }
 
+/* The same of n rows that lie in memory as kernels take them, for each of which nothing needs to be arranged. Kernels of one
+ * row read no steps. */
+static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char *sums) {
+    _Alignas(64) char lets[OW_ROW_LETS * OW_MAX_ITEMSIZE];
+    _Alignas(64) char results[OW_ROW_WIDTH * OW_MAX_OUTPUTS * OW_MAX_ITEMSIZE];
+    const ow_row_state row = {lets, c->params, c->lines.length};
+    const ow_row_functions *f = c->functions;
+    const int passes = c->kernels->passes, noperands = c->lines.noperands, first = first_output(c);
+    const int64_t length = c->lines.length, of_row = c->nresults * c->size;
+    char *x[OW_MAX_OPERANDS], *out[OW_MAX_OUTPUTS];
+    for (int k = 0; k < c->nsums; k++) out[c->nelements + k] = sums + k * length * c->size;
+    for (int64_t done = 0, left = 0; done < n;) {
+        int64_t some = n - done < OW_ROW_WIDTH ? n - done : OW_ROW_WIDTH;
+        for (int64_t i = 0; i < some; i++) {
+            if (!left) left = ow_row_lines_at(&c->lines, line + done + i, x);
+            else
+                for (int k = 0; k < noperands; k++) x[k] += c->lines.operands[k].apart[0];
+            left--;
+            for (int pass = 0;; pass++) {
+                if (f->values[pass]) f->values[pass](lets, x, &row);
+                if (pass == passes) break;
+                char *kept = pass == c->kernels->keeps ? x[first] : NULL;
+                f->leaf[pass](lets + c->kernels->first[pass] * c->size, x, NULL, kept, 0, length, &row);
+            }
+            memcpy(out, x + first, (size_t)c->nelements * sizeof *out);
+            if (f->map) f->map(out, NULL, x, NULL, length, &row);
+            if (f->finish) f->finish(results + i * of_row, x, &row);
+        }
+        for (int k = 0; k < c->nresults; k++) {
+            const ow_tensor *to = c->results[k];
+            int64_t size = ow_itemsize(to->dtype);
+            ow_cast_loop(to->dtype, c->compute)(to->data + (line + done) * size, size, results + k * c->size, of_row, some);
+        }
+        done += some;
+    }
+}
+
 /* ---- all rows ----------------------------------------------------------------------------------------- */
+
+/* Where the sums of a chunk are added up, which are zero at first; NULL: there are none. */
+static char *sums_of(const rows_call *c, int64_t chunk) {
+    int64_t nbytes = c->nsums * c->lines.length * c->size;
+    return c->sums ? memset(c->sums + chunk * nbytes, 0, (size_t)nbytes) : NULL;
+}
+
+static void run_tasks_in_place(void *context, int64_t begin, int64_t end) {
+    const rows_call *c = context;
+    int64_t some = c->nsums ? 1 : end - begin;
+    for (int64_t task = begin; task < end; task += some) {
+        int64_t line = task * c->per_chunk, rest = c->lines.number - line;
+        run_rows_in_place(c, line, rest < some * c->per_chunk ? rest : some * c->per_chunk, sums_of(c, task));
+    }
+}
 
 /* A task is `width` rows, or a chunk of them. */
 static void run_tasks(void *context, int64_t begin, int64_t end) {
@@ -180,9 +235,7 @@ static void run_tasks(void *context, int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; task++) {
         int64_t line = task * c->per_chunk, rest = c->lines.number - line;
         int64_t n = rest < c->per_chunk ? rest : c->per_chunk;
-        int64_t nbytes = c->nsums * c->lines.length * c->size;
-        char *sums = c->sums ? c->sums + task * nbytes : NULL;
-        if (sums) memset(sums, 0, (size_t)nbytes);
+        char *sums = sums_of(c, task);
         for (int64_t i = 0; i < n; i += c->width)
             run_rows(c, &v, line + i, n - i < c->width ? n - i : c->width, sums);
     }
@@ -217,7 +270,9 @@ static void join_sums(void *context, int64_t begin, int64_t end) {
 
 static int run(rows_call *c, ow_tensor *const *sums) {
     int64_t length = c->lines.length, number = c->lines.number;
-    c->width = !c->nsums && ow_row_lines_suit(&c->lines) ? OW_ROW_WIDTH : 1;
+    int suits = !c->nsums && ow_row_lines_suit(&c->lines);
+    c->in_place = ow_row_lines_lie_as_taken(&c->lines) && (!suits || (c->has_places && length >= LEAST));
+    c->width = suits && !c->in_place ? OW_ROW_WIDTH : 1;
     c->functions = c->width > 1 ? &c->kernels->several : &c->kernels->one;
     c->per_chunk = c->width;
     if (c->nsums) {
@@ -233,7 +288,8 @@ static int run(rows_call *c, ow_tensor *const *sums) {
     int copies = 0;
     for (int k = 0; k < c->lines.noperands; k++) copies |= c->lines.operands[k].converts;
     double each = (double)c->per_chunk * (double)(length + 8) * c->cost;
-    int done = ow_long_for(tasks, 1 + (int64_t)(16384 / each), each * (double)tasks * (copies ? 4 : 1), run_tasks, c);
+    int done = ow_long_for(tasks, 1 + (int64_t)(16384 / each), each * (double)tasks * (copies ? 4 : 1),
+                           c->in_place ? run_tasks_in_place : run_tasks, c);
     sums_task t = {c, sums, tasks};
     if (done && c->nsums && length) done = ow_long_for(c->nsums * length, OW_BLOCK, (double)nbytes, join_sums, &t);
     if (c->sums) ow_dealloc(c->sums, nbytes);
@@ -291,6 +347,7 @@ int ow_rows(const ow_op *op, ow_tensor *const *inputs, const int64_t *dims, int 
     c.size = ow_itemsize(c.compute);
     c.cost = op->cost * (c.kernels->passes + (c.kernels->one.map != NULL));
     c.lines.per_row = table->per_row;
+    c.has_places = table->per_place != 0;
     if (!ow_load_all_params(op, params, c.compute, c.params)) return 0;
     for (int d = 0; d < ndim; d++) {
         if (!(along >> d & 1)) of_rows[nrows++] = shape[d];
