@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..expr import names
-from ..expr.kernel_text import emit_expression, variable
+from ..expr.kernel_text import variable
+from ..expr.typed import names
 from ..model.computation import position_dtype
-from ..model.operator import Factory, Operator
+from ..model.operator import Operator
+from ..nest.nodes import Store, every
+from ..nest.of import of
 from .expressions import Variable, enum, parameters
 
 
@@ -37,24 +39,20 @@ class FactoryKernel:
         return ", ".join([*(param.name for param in self.params), *index])
 
 
-def kernels(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
-    if body.value is None:
-        return
-    used = names(body.value.tree)
-    taken = frozenset(map(variable, used))
+def kernels(operator: Operator) -> Iterator[FactoryKernel]:
+    """Yield the kernels of a factory, for each dtype; none where the core computes the elements."""
     for dtype in operator.compute_dtypes:
-        work = position_dtype(dtype)
-        emitted = emit_expression(body.value.tree, dict.fromkeys(used, work), work)
-        value = f"({emitted.value}) != 0" if dtype.is_bool else f"({dtype.c_type})({emitted.value})"
-        params = tuple(param for param in parameters(operator, work) if param.name in taken)
-        yield FactoryKernel(
-            name=f"{operator.name}_{dtype.suffix}",
-            enum=enum(dtype),
-            ctype=dtype.c_type,
-            line=body.value.line,
-            statements=emitted.statements,
-            value=value,
-            params=params,
-            work=work.c_type,
-            uses_index="i" in used,
-        )
+        for stored in every(of(operator, dtype), Store):
+            work, used = position_dtype(dtype), names(stored.value.root)
+            value = stored.value.value
+            yield FactoryKernel(
+                name=f"{operator.name}_{dtype.suffix}",
+                enum=enum(dtype),
+                ctype=dtype.c_type,
+                line=stored.line,
+                statements=stored.value.statements,
+                value=f"({value}) != 0" if dtype.is_bool else f"({dtype.c_type})({value})",
+                params=tuple(each for each in parameters(operator, work) if each.name in set(map(variable, used))),
+                work=work.c_type,
+                uses_index="i" in used,
+            )

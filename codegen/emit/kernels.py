@@ -125,7 +125,7 @@ def _of_fold(operator: Operator, body: Folding) -> Context:
 
 
 def _of_factory(operator: Operator, body: Factory) -> Context:
-    kernels = tuple(factories.kernels(operator, body))
+    kernels = tuple(factories.kernels(operator))
     return _with_kernels(kernels, printed=_printed(operator, kernels))
 
 

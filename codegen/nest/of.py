@@ -13,7 +13,6 @@ from ..expr.lower import Env
 from ..expr.targets import c_number
 from ..model.computation import (
     argument_dtypes,
-    parameter_dtype,
     position_dtype,
     result_dtypes,
     row_dtypes,
@@ -76,9 +75,9 @@ def factory(operator: Operator, body: Factory, dtype: DType) -> Iterator[Node]:
     if body.value is None:
         return
     work = position_dtype(dtype)
-    env = {param.name: parameter_dtype(param, work) for param in operator.params} | {"i": work}
+    env = dict.fromkeys(("i", *(param.name for param in operator.params)), work)
     yield Comment(f"the elements of a new tensor; {_SHARED} elements")
-    yield _each(Store(("result[i]",), emit_expression(body.value.tree, env, work)))
+    yield _each(Store(("result[i]",), emit_expression(body.value.tree, env, work), line=body.value.line))
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------
