@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
-from ..expr import Apply, Expr, Literal, Name, applications, certain, names, simplify, substitute
+from ..expr import Apply, Expr, Literal, applications, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
-from ..expr.kernel_text import emit_expression, variable
-from ..expr.typed import Arg, applied, postorder
-from ..model.computation import argument_dtypes, default_numbers, result_dtype, takes_defaults
-from ..model.operator import Elementwise, Expression, Operator
+from ..expr.kernel_text import emit_tree, variable
+from ..expr.typed import Arg, Node, Op, applied, certain
+from ..expr.typed import names as read
+from ..model.computation import argument_dtypes, default_numbers, takes_defaults
+from ..model.operator import Elementwise, Operator
+from ..nest.nodes import Store, every
+from ..nest.of import of
 from . import halves, results
 from .blocks import Local, Staged, Stages, stages
 from .expressions import Variable, enum, parameters
@@ -93,24 +96,35 @@ class LoopKernel(Staged):
 
 def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel | ResultsKernel]:
     """The loop with parameters for each dtype of computation, and the loop in which all have their defaults."""
+    kernel = _loop if body.is_single else results.kernel
     for dtype in operator.compute_dtypes:
-        expressions = body.expressions(dtype)
-        if not expressions:
-            continue
-        trees = tuple(each.tree for each in expressions)
-        yield _kernel(operator, body, expressions[0], trees, dtype, "general")
-        plain = tuple(with_defaults(operator, tree, dtype) for tree in trees) if body.iterate is None else (None,)
-        given = tuple(tree for tree in plain if tree is not None)
-        if operator.params and len(given) == len(trees):
-            yield _kernel(operator, body, expressions[0], given, dtype, "plain")
+        for role, each in _roles(operator, body, dtype):
+            yield kernel(each, body, dtype, role)
 
 
-def _kernel(
-    operator: Operator, body: Elementwise, first: Expression, trees: tuple[Expr, ...], dtype: DType, role: str
-) -> LoopKernel | ResultsKernel:
-    if body.is_single:
-        return _loop(operator, body, first, trees[0], dtype, role)
-    return results.kernel(operator, body, trees, dtype, role, first.line)
+def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
+    """Yield the kernels of halves that compute in float32, where there is one expression for it."""
+    if not body.is_single or body.own != (None,) or FLOAT32 not in operator.compute_dtypes:
+        return
+    if len(operator.inputs) <= _LAID_OUT:
+        for role, each in _roles(operator, body, FLOAT32):
+            yield from halves.kernels(each, role)
+
+
+def _roles(operator: Operator, body: Elementwise, dtype: DType) -> Iterator[tuple[str, Operator]]:
+    """Yield the operator with its parameters, and with their defaults in their place; none where it has no expression
+    in this dtype."""
+    expressions = body.expressions(dtype)
+    if not expressions:
+        return
+    yield "general", operator
+    if operator.params and body.iterate is None:
+        trees = [with_defaults(operator, each.tree, dtype) for each in expressions]
+        given = tuple(
+            replace(each, tree=tree) for each, tree in zip(expressions, trees, strict=True) if tree is not None
+        )
+        if len(given) == len(trees):
+            yield "plain", replace(operator, body=replace(body, cases=((frozenset({dtype}), given), *body.cases)))
 
 
 def with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
@@ -124,47 +138,36 @@ def with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
     return simplify(substitute(tree, defaults), exact=True) if defaults else tree
 
 
-def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
-    """Yield the kernels of halves that compute in float32, where there is one expression for it."""
-    expression = body.expression(FLOAT32) if body.is_single and body.own == (None,) else None
-    if expression is None or FLOAT32 not in operator.compute_dtypes or len(operator.inputs) > _LAID_OUT:
-        return
-    yield from halves.kernels(operator, expression.tree, "general", expression.line)
-    plain = with_defaults(operator, expression.tree, FLOAT32)
-    if operator.params and plain is not None:
-        yield from halves.kernels(operator, plain, "plain", expression.line)
-
-
-def _loop(
-    operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
-) -> LoopKernel:
-    env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
-    if dtype is COMPLEX64 and _is_choice_of_inputs(tree):
+def _loop(operator: Operator, body: Elementwise, dtype: DType, role: str) -> LoopKernel:
+    (stored,) = every(of(operator, dtype), Store)
+    dtypes = argument_dtypes(operator, body, dtype)
+    emitted, params = stored.value, () if role == "plain" else parameters(operator, dtype)
+    if dtype is COMPLEX64 and _is_choice_of_inputs(emitted.root):
         # A pair that is moved as one number vectorizes.
-        env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
-    params = () if role == "plain" else parameters(operator, dtype)
-    (tree,), params, env = uniform_parts((tree,), params, _names(operator), env)
-    emitted = emit_expression(tree, env, result)
-    inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
+        dtypes = {name: FLOAT64 if each is dtype else each for name, each in dtypes.items()}
+        emitted = emit_tree(_moved(emitted.root))
+    emitted, params = uniform_parts(emitted, params, {each.name for each in operator.params})
+    root, result = emitted.root, emitted.root.dtype
+    inputs = tuple(Variable(variable(argument.name), dtypes[argument.name].c_type) for argument in operator.inputs)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    staged = stages([emitted.root], {argument.name for argument in operator.inputs})
+    staged = stages([root], {argument.name for argument in operator.inputs})
     rest = staged.rest[0] if staged else emitted
-    functions = tuple(applied(emitted.root))
+    functions = tuple(applied(root))
     scalar = any(function.branches_for(dtype) for function, dtype in functions)
     padded = staged is not None or any(
         not function.is_exact_for(dtype) and not function.branches_for(dtype) for function, dtype in functions
     )
-    used = {node.name for node in postorder(emitted.root) if isinstance(node, Arg)}
+    used = read(root)
     is_light = staged is None and all(function.cost <= _INSTRUCTION for function, _ in functions)
-    is_uniform = is_light and not result.is_complex and {result} == set(env.values())
-    streams = is_uniform and _cost(tree) <= _STREAMED_COST
+    is_uniform = is_light and not result.is_complex and {result} == set(dtypes.values())
+    streams = is_uniform and _cost(operator, dtype) <= _STREAMED_COST
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
         role=role,
         enum=enum(dtype),
         result=result.c_type,
-        line=expression.line,
+        line=stored.line,
         statements=rest.statements,
         value=rest.value,
         inputs=inputs,
@@ -175,23 +178,29 @@ def _loop(
         streams=streams,
         unrolled=4 if streams else 2 if is_uniform else 1,
         scalar=scalar,
-        chosen=tuple(index for index, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
+        chosen=tuple(index for index, x in enumerate(operator.inputs, 1) if x.name in used - certain(root)),
         unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
         stages=staged,
     )
 
 
-def _names(operator: Operator) -> frozenset[str]:
-    return frozenset(param.name for param in operator.params)
+def _cost(operator: Operator, dtype: DType) -> float:
+    """Return the cost of the distinct functions of elements in the entry's expression: a maximum is one instruction,
+    while its definition has three functions."""
+    (expression,) = operator.body.values(dtype)
+    inputs = {each.name for each in operator.inputs}
+    applied = (each for each in applications(expression.tree) if isinstance(each, Apply) and inputs & names(each))
+    return sum(FUNCTIONS[each.function].cost for each in applied)
 
 
-def _cost(tree: Expr) -> float:
-    """Total cost of the distinct functions that an expression applies."""
-    return sum(FUNCTIONS[each.function].cost for each in applications(tree) if isinstance(each, Apply))
+def _is_choice_of_inputs(root: Node) -> bool:
+    return isinstance(root, Op) and root.function == "where" and all(isinstance(each, Arg) for each in root.operands)
 
 
-def _is_choice_of_inputs(tree: Expr) -> bool:
-    return isinstance(tree, Apply) and tree.function == "where" and all(isinstance(arg, Name) for arg in tree.args)
+def _moved(choice: Node) -> Node:
+    """Return a choice of complex numbers as one of numbers of their size."""
+    condition, *arms = choice.children
+    return Op(FLOAT64, "where", (condition, *(Arg(FLOAT64, each.name) for each in arms if isinstance(each, Arg))))
 
 
 def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..dtypes import DTYPE_CLASSES, FLOAT32, DType, ordered
-from ..expr import Expr, emit_c, lower
+from ..expr import emit_c, lower
 from ..expr.functions import FUNCTIONS, Rule
-from ..expr.kernel_text import emit_expression, variable
+from ..expr.kernel_text import variable
 from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
 from ..model.operator import Operator
+from ..nest.nodes import Store, every
+from ..nest.of import of
 from .blocks import stages
 from .expressions import Variable, enum, parameters
 
@@ -87,24 +89,26 @@ class HalfKernel:
         return (rows, (*rows[:-1], Variable(self.inputs[-1], "", step=0)))[: len(rows)]
 
 
-def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[HalfKernel]:
-    """The kernels of an operator; `tree` is the expression of the loops of this role."""
+def kernels(operator: Operator, role: str) -> Iterator[HalfKernel]:
+    """The kernels of an operator. With the role `plain` they read no parameters."""
     if any(param.is_integral for param in operator.params):
         return
+    (expression,) = operator.body.values(FLOAT32)
+    (stored,) = every(of(operator, FLOAT32), Store)
     params = parameters(operator, FLOAT32) if role == "general" else ()
     inputs = tuple(argument.name for argument in operator.inputs)
     env = dict.fromkeys((*inputs, *(param.name for param in (operator.params if params else ()))), FLOAT32)
     names = {name: variable(name) for name in env}
-    nodes = postorder(lower(tree, env, native=_LANES.native))
+    nodes = postorder(lower(expression.tree, env, native=_LANES.native))
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
         return
     # The result must be the rounded float32 one: that loop calls functions of rows, which are these.
     on_registers = functions & _AVX512_FUNCTIONS
-    if on_registers and not stages([emit_expression(tree, env, FLOAT32).root], inputs):
+    if on_registers and not stages([stored.value.root], inputs):
         return
     signs = functions <= _SIGNS and not params and not any(isinstance(node, Const) for node in nodes)
-    emitted = emit_c(tree, env, target=_SIGN_LANES if signs else _LANES, names=names)
+    emitted = emit_c(expression.tree, env, target=_SIGN_LANES if signs else _LANES, names=names)
     keeps = functions <= (_EXACT if len(inputs) == 1 else _ROUNDS_LATE)
     for dtype in _halves(operator):
         exact = dtype.suffix == "bf16" and not params and keeps and _are_exact(nodes)
@@ -114,7 +118,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             role=role,
             half=dtype.name,
             enum=enum(dtype),
-            line=line,
+            line=stored.line,
             statements=emitted.statements,
             value=emitted.value,
             load=f"ow_load_{'signs' if signs else dtype.suffix}",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
-from ..dtypes import DType
-from ..expr import FUNCTIONS, Apply, Expr, Name, applications, names, type_of
-from ..expr.kernel_text import emit_expression, emit_expressions, variable
+from ..expr import Emitted
+from ..expr.kernel_text import emit_together, variable
+from ..expr.typed import Arg, Node, Op, applied, may_fail, names, postorder, replaced, roots
 from .expressions import Variable
 
 _WORTHWHILE = 3.0
@@ -15,32 +15,36 @@ _WORTHWHILE = 3.0
 
 
 def uniform_parts(
-    trees: tuple[Expr, ...], params: tuple[Variable, ...], known: frozenset[str], env: Mapping[str, DType]
-) -> tuple[tuple[Expr, ...], tuple[Variable, ...], dict[str, DType]]:
-    """The expressions with names for such parts, the parameters with these behind them, and the dtypes of all names.
-    `known` are the parameters' names."""
-    parts: dict[Expr, str] = {}
+    value: Emitted, params: tuple[Variable, ...], known: Collection[str]
+) -> tuple[Emitted, tuple[Variable, ...]]:
+    """Return the expressions with names for such parts, and the parameters with these behind them. `known` are the
+    parameters' names."""
+    parts: dict[Node, Node] = {}
+    seen: set[Node] = set()
 
-    def visit(tree: Expr) -> Expr:
-        if not isinstance(tree, Apply) or not known & names(tree):
-            return tree
-        if names(tree) <= known and _is_worthwhile(tree, env):
-            return Name(parts.setdefault(tree, f"_p{len(parts)}"), span=tree.span)
-        return Apply(tree.function, tuple(map(visit, tree.args)), span=tree.span)
+    def visit(node: Node) -> None:
+        if node in seen:
+            return
+        seen.add(node)
+        if isinstance(node, Op) and names(node) and names(node) <= set(known) and _is_worthwhile(node):
+            parts[node] = Arg(node.dtype, f"_p{len(parts)}")
+        else:
+            for child in node.children:
+                visit(child)
 
-    replaced = tuple(map(visit, trees))
+    if known:
+        visit(value.root)
     if not parts:
-        return trees, params, dict(env)
-    dtypes = tuple(type_of(tree, env).dtype for tree in parts)
-    emitted = emit_expressions(tuple(parts), env, dtypes)
+        return value, params
+    computed = emit_together(tuple(parts))
     found = list(params)
-    for name, dtype, value in zip(parts.values(), dtypes, emitted.values, strict=True):
-        found.append(Variable(variable(name), dtype.c_type, value=value, statements=emitted.statements))
-        emitted = replace(emitted, statements=())  # which are those of all values
-    return replaced, tuple(found), {**env, **dict(zip(parts.values(), dtypes, strict=True))}
+    for part, text in zip(parts.values(), computed.values, strict=True):
+        assert isinstance(part, Arg)
+        found.append(Variable(variable(part.name), part.dtype.c_type, value=text, statements=computed.statements))
+        computed = replace(computed, statements=())  # which are those of all values
+    return emit_together([replaced(root, parts) for root in roots(value.root)]), tuple(found)
 
 
-def _is_worthwhile(tree: Expr, env: Mapping[str, DType]) -> bool:
-    cost = sum(FUNCTIONS[each.function].cost for each in applications(tree) if isinstance(each, Apply))
-    kind = type_of(tree, env)
-    return cost > _WORTHWHILE and not kind.weak and not emit_expression(tree, env, kind.dtype).uses_err
+def _is_worthwhile(part: Node) -> bool:
+    cost = sum(function.cost for function, _ in applied(part))
+    return cost > _WORTHWHILE and not any(map(may_fail, postorder(part)))

@@ -98,10 +98,6 @@ class Expr(Structural):
     def _applications(self) -> frozenset[Expr]:
         return frozenset[Expr]().union(*(child._applications for child in self.children))
 
-    @cached_property
-    def _certain(self) -> frozenset[str]:
-        return frozenset[str]().union(*(child._certain for child in self.children))
-
     def __str__(self) -> str:
         from .text import to_text
 
@@ -121,10 +117,6 @@ class Name(Expr):
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset({self.name})
-
-    @cached_property
-    def _certain(self) -> frozenset[str]:
-        return self._names
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,13 +148,6 @@ class Apply(Expr):
     @cached_property
     def _applications(self) -> frozenset[Expr]:
         return super()._applications | {self}
-
-    @cached_property
-    def _certain(self) -> frozenset[str]:
-        if self.function != "where":
-            return super()._certain
-        condition, *arms = (arg._certain for arg in self.args)
-        return condition.union(frozenset.intersection(*arms))
 
 
 def apply(function: str, *args: Expr, span: Span = NOWHERE) -> Apply:
@@ -197,11 +182,6 @@ def names(expr: Expr) -> frozenset[str]:
 def applications(expr: Expr) -> frozenset[Expr]:
     """The distinct applications of functions in an expression, each of which is computed once for an element."""
     return expr._applications
-
-
-def certain(expr: Expr) -> frozenset[str]:
-    """The names that an expression uses whichever arms its choices take."""
-    return expr._certain
 
 
 def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:

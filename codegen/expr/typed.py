@@ -156,6 +156,20 @@ def names(root: Node) -> frozenset[str]:
     return frozenset(node.name for node in postorder(root) if isinstance(node, Arg))
 
 
+def certain(root: Node) -> frozenset[str]:
+    """The names of the arguments that a tree reads whichever arms its choices take."""
+    found: dict[Node, frozenset[str]] = {}
+    for node in postorder(root):
+        if isinstance(node, Arg):
+            found[node] = frozenset({node.name})
+        elif isinstance(node, Op) and node.function == "where":
+            condition, then, other = (found[each] for each in node.operands)
+            found[node] = condition | (then & other)
+        else:
+            found[node] = frozenset[str]().union(*(found[each] for each in node.children))
+    return found[root]
+
+
 def applied(root: Node) -> Iterator[tuple[Function, DType]]:
     """The primitives that a tree applies, with the dtypes in which they are computed."""
     return ((node.row, node.operand_dtype) for node in postorder(root) if isinstance(node, Op))

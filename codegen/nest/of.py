@@ -53,7 +53,7 @@ def elementwise(operator: Operator, body: Elementwise, dtype: DType) -> Iterator
         return
     env, dtypes = variable_dtypes(operator, body, dtype), result_dtypes(operator, dtype)
     value = emit_expressions(tuple(each.tree for each in expressions), env, dtypes)
-    store = Store(_elements(operator, "i"), value)
+    store = Store(_elements(operator, "i"), value, line=expressions[0].line)
     yield Comment(f"all elements of the broadcast inputs; {_SHARED} elements")
     yield _each(*_loads(operator, "i"), *_rounds(operator, body, env, dtype), store)
 

@@ -20,7 +20,6 @@ from codegen.expr import (
     Literal,
     Name,
     apply,
-    certain,
     emit_c,
     evaluate,
     is_reserved,
@@ -104,12 +103,6 @@ def test_names_and_places() -> None:
     first, product = expr.children
     places = [each.span for each in (first, product.children[0].children[0], product.children[1])]
     assert [(each.offset, each.length) for each in places] == [(0, 5), (15, 1), (20, 5)]
-
-
-def test_names_that_no_choice_leaves_out() -> None:
-    assert certain(parse("where(a > b, c, d) + e")) == {"a", "b", "e"}
-    assert certain(parse("c + 1 if a else where(b, c, d * c)")) == {"a", "c"}
-    assert certain(parse("exp(a)")) == {"a"}
 
 
 def test_substitute_is_simultaneous() -> None:
