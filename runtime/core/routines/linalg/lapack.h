@@ -148,9 +148,20 @@ static inline void ow_lapack_widen(int64_t *to, const void *from, int64_t n) {
     extern type OW_LAPACK_SYMBOL(s), OW_LAPACK_SYMBOL(d), OW_LAPACK_SYMBOL(c), OW_LAPACK_SYMBOL(z); \
     static type *const table[4] = {OW_LAPACK_SYMBOL(s), OW_LAPACK_SYMBOL(d), OW_LAPACK_SYMBOL(c), OW_LAPACK_SYMBOL(z)};
 #define OW_LAPACK_VARIANTS(name, type) OW_LAPACK_TABLE(name, type, s##name, d##name, c##name, z##name)
+/* The number -1, 0 or 1 as a routine takes it; a real one takes the real part, which comes first. */
+static inline const void *ow_lapack_number(const ow_lapack *l, int number) {
+    static const float _Complex narrow[] = {-1, 0, 1};
+    static const double _Complex wide[] = {-1, 0, 1};
+    return l->letter & 1 ? (const void *)&wide[number + 1] : &narrow[number + 1];
+}
 /* Where real and complex routines differ in their arguments; indices 0 and 1. */
 #define OW_LAPACK_PAIR(table, type, single, double)                 \
     extern type OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double); \
     static type *const table[2] = {OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double)};
+
+/* Solutions with triangles, of which two files have need. */
+typedef void ow_trsm_type(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
+                          const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b,
+                          const int64_t *ldb, size_t, size_t, size_t, size_t);
 
 #endif

@@ -2,13 +2,84 @@
 #include "lapack.h"
 
 typedef void potrf_type(const char *uplo, const int64_t *n, void *a, const int64_t *lda, int64_t *info, size_t);
-typedef void potrs_type(const char *uplo, const int64_t *n, const int64_t *columns, const void *a, const int64_t *lda,
-                        void *b, const int64_t *ldb, int64_t *info, size_t);
+typedef void herk_type(const char *uplo, const char *trans, const int64_t *n, const int64_t *k, const void *alpha,
+                       const void *a, const int64_t *lda, const void *beta, void *c, const int64_t *ldc, size_t, size_t);
+typedef void gemm_type(const char *trans_a, const char *trans_b, const int64_t *m, const int64_t *n, const int64_t *k,
+                       const void *alpha, const void *a, const int64_t *lda, const void *b, const int64_t *ldb,
+                       const void *beta, void *c, const int64_t *ldc, size_t, size_t);
 OW_LAPACK_VARIANTS(potrf, potrf_type)
 OW_LAPACK_VARIANTS(potri, potrf_type)
-OW_LAPACK_VARIANTS(potrs, potrs_type)
+OW_LAPACK_VARIANTS(trsm, ow_trsm_type)
+OW_LAPACK_VARIANTS(gemm, gemm_type)
+OW_LAPACK_TABLE(herk, herk_type, ssyrk, dsyrk, cherk, zherk)
 
 static const char *triangle(const ow_lapack *l) { return l->flags[0] ? "U" : "L"; }
+
+/* ---- one matrix ---------------------------------------------------------------------------------------- */
+
+enum {
+    PANEL = 64,
+    BLOCKED = 192, /* rows from which on OpenBLAS's own factorization by one thread is no quicker */
+    STRIP = 64     /* rows or columns of a task: rounding does not depend on the number of threads */
+};
+
+/* The rest of a matrix beside and below a panel that is factorized. A lower factor has the panel's columns below the
+ * diagonal, an upper one its rows to the right: one is described, with `down` from row to row. */
+typedef struct {
+    const ow_lapack *l;
+    int64_t n, lda, down, rest;
+    const char *diagonal;
+    char *panel, *corner;
+} step;
+
+static int64_t strip_at(int64_t i, int64_t end) { return end - i < STRIP ? end - i : STRIP; }
+
+static void solve_strips(void *context, int64_t begin, int64_t end) {
+    const step *s = context;
+    const ow_lapack *l = s->l;
+    for (int64_t i = begin; i < end; i += STRIP) {
+        int64_t rows = strip_at(i, end), is_upper = l->flags[0];
+        trsm[l->letter](is_upper ? "L" : "R", triangle(l), "C", "N", is_upper ? &s->n : &rows, is_upper ? &rows : &s->n,
+                        ow_lapack_number(l, 1), s->diagonal, &s->lda, s->panel + i * s->down, &s->lda, 1, 1, 1, 1);
+    }
+}
+
+static void subtract_strips(void *context, int64_t begin, int64_t end) {
+    const step *s = context;
+    const ow_lapack *l = s->l;
+    const void *plus = ow_lapack_number(l, 1), *minus = ow_lapack_number(l, -1);
+    int64_t across = (s->lda + 1) * ow_itemsize(l->dtype); /* from one number of the diagonal to the next */
+    for (int64_t i = begin; i < end; i += STRIP) {
+        int64_t width = strip_at(i, end), below = s->rest - i - width;
+        const char *own = s->panel + i * s->down, *others = own + width * s->down;
+        char *c = s->corner + i * across;
+        herk[l->letter](triangle(l), l->flags[0] ? "C" : "N", &width, &s->n, minus, own, &s->lda, plus, c, &s->lda, 1, 1);
+        if (l->flags[0])
+            gemm[l->letter]("C", "N", &width, &below, &s->n, minus, own, &s->lda, others, &s->lda, plus, c + width * s->down,
+                            &s->lda, 1, 1);
+        else
+            gemm[l->letter]("N", "C", &below, &width, &s->n, minus, others, &s->lda, own, &s->lda, plus, c + width * s->down,
+                            &s->lda, 1, 1);
+    }
+}
+
+/* OpenBLAS's factorization gains little from a second thread. Here the pool shares what is to be done after each panel,
+ * which is nearly all of the work. Returns LAPACK's code. */
+static int64_t factorize(const ow_lapack *l, int64_t n, char *a, int64_t lda) {
+    int64_t item = ow_itemsize(l->dtype), width = n < BLOCKED ? n : PANEL, status;
+    for (int64_t done = 0; done < n; done += width) {
+        step s = {.l = l, .n = n - done < width ? n - done : width, .lda = lda, .down = (l->flags[0] ? lda : 1) * item};
+        char *diagonal = a + done * (lda + 1) * item;
+        potrf[l->letter](triangle(l), &s.n, diagonal, &lda, &status, 1);
+        if (status) return done + status;
+        s.diagonal = diagonal, s.rest = n - done - s.n;
+        s.panel = diagonal + s.n * s.down, s.corner = diagonal + s.n * (lda + 1) * item;
+        double work = (double)s.n * (double)s.n * (double)s.rest;
+        ow_parallel_for(s.rest, STRIP, work / 4, solve_strips, &s);
+        ow_parallel_for(s.rest, STRIP, work * (double)s.rest / (4 * (double)s.n), subtract_strips, &s);
+    }
+    return 0;
+}
 
 /* Zeros beside the diagonal, where LAPACK left what it was given. */
 static void clear_other(const ow_lapack *l, char *a, int64_t n) {
@@ -53,7 +124,7 @@ static void factorize_range(void *context, int64_t begin, int64_t end) {
     int64_t n = ow_lapack_rows(b->factor), leading = ow_lapack_leading(n), status;
     for (int64_t k = begin; k < end; k++) {
         char *a = ow_lapack_at(l, b->factor, k);
-        potrf[l->letter](triangle(l), &n, a, &leading, &status, 1);
+        status = factorize(l, n, a, leading);
         clear_other(l, a, n);
         if (!status) status = place_of_nan(l, a, n);
         ow_lapack_narrow(ow_lapack_at(l, b->info, k), &status, 1);
@@ -64,7 +135,7 @@ static void factorize_range(void *context, int64_t begin, int64_t end) {
 static int run_potrf(ow_lapack *l) {
     cholesky_batch b = {l, l->results[0], l->results[1]};
     double n = (double)ow_lapack_rows(b.factor), work = n * n * n;
-    void *token = ow_lapack_begin(l, work, l->batch < ow_num_threads() ? OW_LAPACK_SHARED : OW_LAPACK_ALONE);
+    void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
     ow_lapack_each(l, work, factorize_range, &b);
     return ow_lapack_end(token);
 }
@@ -86,15 +157,30 @@ static int run_potri(ow_lapack *l) {
 
 const ow_lapack_routine ow_lapack_potri = {.inputs = "nn", .results = "=0,#", .run = run_potri};
 
+typedef struct {
+    const ow_lapack *l;
+    const ow_tensor *factor, *x;
+} solve_batch;
+
+static void solve_range(void *context, int64_t begin, int64_t end) {
+    const solve_batch *b = context;
+    const ow_lapack *l = b->l;
+    int64_t n = ow_lapack_rows(b->factor), leading = ow_lapack_leading(n), is_upper = l->flags[0] != 0;
+    for (int64_t k = begin; k < end; k++) {
+        char *a = ow_lapack_at(l, b->factor, k);
+        ow_triangle plain = {(int)is_upper, 0, 'N', n, a, leading}, turned = {(int)is_upper, 0, 'C', n, a, leading};
+        ow_triangle factors[] = {is_upper ? turned : plain, is_upper ? plain : turned};
+        ow_lapack_solve_triangles(l, factors, 2, ow_lapack_width(b->x), ow_lapack_at(l, b->x, k), leading);
+    }
+}
+
 /* (L, B, upper) -> X */
 static int run_potrs(ow_lapack *l) {
-    const ow_tensor *factor = ow_lapack_columns(l, 0), *x = l->results[0];
-    if (!factor) return 0;
-    int64_t n = ow_lapack_rows(factor), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_SHARED);
-    for (int64_t k = 0; ow_lapack_has(l, k) && x->numel; k++)
-        potrs[l->letter](triangle(l), &n, &columns, ow_lapack_at(l, factor, k), &leading, ow_lapack_at(l, x, k), &leading,
-                         &status, 1);
+    solve_batch b = {l, ow_lapack_columns(l, 0), l->results[0]};
+    if (!b.factor || !b.x->numel) return b.factor != NULL;
+    double n = (double)ow_lapack_rows(b.factor), work = 2 * n * n * (double)ow_lapack_width(b.x);
+    void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
+    ow_lapack_each(l, work, solve_range, &b);
     return ow_lapack_end(token);
 }
 

@@ -8,8 +8,8 @@ typedef void orgqr_type(const int64_t *m, const int64_t *n, const int64_t *count
 typedef void ormqr_type(const char *side, const char *trans, const int64_t *m, const int64_t *n, const int64_t *count,
                         const void *a, const int64_t *lda, const void *tau, void *c, const int64_t *ldc, void *work,
                         const int64_t *lwork, int64_t *info, size_t, size_t);
-typedef void geqrt_type(const int64_t *m, const int64_t *n, const int64_t *width, void *a, const int64_t *lda, void *t,
-                        const int64_t *ldt, void *work, int64_t *info);
+typedef void geqrt3_type(const int64_t *m, const int64_t *n, void *a, const int64_t *lda, void *t, const int64_t *ldt,
+                         int64_t *info);
 typedef void laset_type(const char *part, const int64_t *m, const int64_t *n, const void *outside, const void *diagonal,
                         void *a, const int64_t *lda, size_t);
 typedef void larft_type(const char *direct, const char *stored, const int64_t *m, const int64_t *count, const void *v,
@@ -19,7 +19,7 @@ typedef void larfb_type(const char *side, const char *trans, const char *direct,
                         const int64_t *ldt, void *c, const int64_t *ldc, void *work, const int64_t *ldwork, size_t, size_t,
                         size_t, size_t);
 OW_LAPACK_VARIANTS(geqrf, geqrf_type)
-OW_LAPACK_VARIANTS(geqrt, geqrt_type)
+OW_LAPACK_VARIANTS(geqrt3, geqrt3_type)
 OW_LAPACK_VARIANTS(laset, laset_type)
 OW_LAPACK_VARIANTS(larft, larft_type)
 OW_LAPACK_VARIANTS(larfb, larfb_type)
@@ -29,10 +29,48 @@ OW_LAPACK_TABLE(ormqr, ormqr_type, sormqr, dormqr, cunmqr, zunmqr)
 static const int64_t query = -1;
 
 /* geqrf and orgqr work on panels of columns one column after the other, in products with vectors. As a matrix I - V T V' of
- * PANEL reflections, a panel is a matter of products of matrices too (geqrt halves it): quicker from BLOCKED reflections
- * on, and worth OpenBLAS's threads from SHARED rows and columns on. */
-enum { PANEL = 32, BLOCKED = 100, SHARED = 256 };
+ * PANEL reflections, a panel is a matter of products of matrices too (geqrt3 halves it): quicker from BLOCKED reflections
+ * on. The pool shares the columns that a panel is applied to, in strips that do not depend on the number of threads. */
+enum { PANEL = 32, BLOCKED = 100, STRIP = 64 };
 static const int64_t panel = PANEL;
+
+/* I - V T V', or its conjugate transpose, with V and T as larft leaves them. */
+typedef struct {
+    const ow_lapack *l;
+    const char *trans;
+    int64_t rows, count; /* of V, which has `lda` elements from column to column, as C has */
+    const char *v, *t;
+    int64_t lda;
+    char *c, *work; /* PANEL elements for each column of C */
+} reflector;
+
+static void reflect_strips(void *context, int64_t begin, int64_t end) {
+    const reflector *r = context;
+    int64_t item = ow_itemsize(r->l->dtype);
+    for (int64_t j = begin; j < end; j += STRIP) {
+        int64_t columns = end - j < STRIP ? end - j : STRIP;
+        larfb[r->l->letter]("L", r->trans, "F", "C", &r->rows, &columns, &r->count, r->v, &r->lda, r->t, &panel,
+                            r->c + j * r->lda * item, &r->lda, r->work + j * PANEL * item, &columns, 1, 1, 1, 1);
+    }
+}
+
+/* Multiplies so many columns of C. */
+static void reflect(const reflector *r, int64_t columns) {
+    ow_parallel_for(columns, STRIP, (double)r->rows * (double)r->count * (double)columns, reflect_strips, (void *)r);
+}
+
+/* Reflections and R of a matrix, and of each panel its T; these stand side by side. */
+static void factorize_panels(const ow_lapack *l, int64_t m, int64_t n, char *a, char *t, char *work) {
+    int64_t least = m < n ? m : n, item = ow_itemsize(l->dtype), status;
+    reflector r = {.l = l, .trans = ow_lapack_is_complex(l) ? "C" : "T", .lda = m, .work = work};
+    for (int64_t done = 0; done < least; done += PANEL) {
+        char *v = a + (done + done * m) * item, *factor = t + done * PANEL * item;
+        r.rows = m - done, r.count = least - done < PANEL ? least - done : PANEL, r.v = v, r.t = factor;
+        r.c = v + r.count * m * item;
+        geqrt3[l->letter](&r.rows, &r.count, v, &m, factor, &panel, &status);
+        reflect(&r, n - done - r.count);
+    }
+}
 
 /* The first rows of an upper triangle, with zeros below the diagonal. */
 static void copy_triangle(const ow_lapack *l, char *to, const char *from, int64_t rows, int64_t pitch, int64_t columns) {
@@ -73,11 +111,11 @@ static int run_geqrf(ow_lapack *l) {
     }
     char *work = ow_lapack_work(l, size, item), *t = ow_lapack_work(l, blocked ? least * PANEL : 0, item);
     if (!work || !t) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, SHARED);
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, OW_LAPACK_ALONE);
     for (int64_t k = 0; ow_lapack_has(l, k) && qr->numel; k++) {
         char *a = ow_lapack_at(l, qr, k), *factors = ow_lapack_at(l, tau, k);
         if (blocked) {
-            geqrt[l->letter](&m, &n, &panel, a, &leading, t, &panel, work, &status);
+            factorize_panels(l, m, n, a, t, work);
             for (int64_t i = 0; i < least; i++) /* tau is the diagonal of each T, which stand side by side */
                 memcpy(factors + i * item, t + (i * PANEL + i % PANEL) * item, (size_t)item);
         } else geqrf[l->letter](&m, &n, a, &leading, factors, work, &size, &status);
@@ -93,16 +131,15 @@ const ow_lapack_routine ow_lapack_geqrf = {.inputs = "mn", .results = "=0,l,rn",
 static void multiply_panels(const ow_lapack *l, int64_t m, int64_t n, int64_t count, const char *v, const char *tau,
                             char *q, char *work) {
     int64_t item = ow_itemsize(l->dtype);
-    const float _Complex narrow = 1; /* the number that a real routine expects comes first */
-    const double _Complex zero = 0, wide = 1;
-    laset[l->letter]("A", &m, &n, &zero, l->letter & 1 ? (const void *)&wide : &narrow, q, &m, 1);
+    char *t = work + n * PANEL * item;
+    reflector r = {.l = l, .trans = "N", .t = t, .lda = m, .work = work};
+    laset[l->letter]("A", &m, &n, ow_lapack_number(l, 0), ow_lapack_number(l, 1), q, &m, 1);
     for (int64_t done = (count - 1) / PANEL * PANEL; done >= 0; done -= PANEL) {
-        int64_t rows = m - done, columns = n - done, width = count - done < PANEL ? count - done : PANEL;
         int64_t start = (done + done * m) * item;
-        char *t = work + n * PANEL * item;
-        larft[l->letter]("F", "C", &rows, &width, v + start, &m, tau + done * item, t, &panel, 1, 1);
-        larfb[l->letter]("L", "N", "F", "C", &rows, &columns, &width, v + start, &m, t, &panel, q + start, &m, work, &n, 1, 1,
-                         1, 1);
+        r.rows = m - done, r.count = count - done < PANEL ? count - done : PANEL;
+        r.v = v + start, r.c = q + start;
+        larft[l->letter]("F", "C", &r.rows, &r.count, r.v, &m, tau + done * item, t, &panel, 1, 1);
+        reflect(&r, n - done);
     }
 }
 
@@ -126,7 +163,7 @@ static int run_orgqr(ow_lapack *l) {
     }
     void *work = ow_lapack_work(l, size, item);
     if (!work) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, SHARED);
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, OW_LAPACK_ALONE);
     for (int64_t k = 0; ow_lapack_has(l, k) && q->numel; k++) {
         char *a = ow_lapack_at(l, q, k);
         if (blocked) {

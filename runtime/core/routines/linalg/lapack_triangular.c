@@ -8,13 +8,12 @@
 #include "blas.h"
 #include "families/driver.h"
 
-typedef void trsm_type(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
-                       const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b,
-                       const int64_t *ldb, size_t, size_t, size_t, size_t);
-OW_LAPACK_VARIANTS(trsm, trsm_type)
+OW_LAPACK_VARIANTS(trsm, ow_trsm_type)
 
 enum {
     LEAF = 32,  /* rows of a small triangle */
+    SMALL = 48, /* rows of one that OpenBLAS solves as quickly */
+    STRIP = 64, /* columns that OpenBLAS solves for at once */
     PADDED = 16 /* columns that are solved for at least: a vector of float, two of double */
 };
 
@@ -107,25 +106,30 @@ static void solve_columns(void *context, int64_t begin, int64_t end) {
     ow_transpose(x, s->ldx * item, rows, pitch * item, count, n, item);
 }
 
-static void solve_directly(const ow_lapack *l, const ow_triangle *t, int64_t columns, char *x, int64_t ldx) {
-    static const double _Complex one_z = 1;
-    static const float _Complex one_c = 1;
-    const void *one = l->letter & 1 ? (const void *)&one_z : &one_c; /* its first half is the real one */
-    trsm[l->letter]("L", t->is_upper ? "U" : "L", &t->trans, t->is_unit ? "U" : "N", &t->n, &columns, one, t->a, &t->lda,
-                    x, &ldx, 1, 1, 1, 1);
+/* By OpenBLAS, in strips that do not depend on the number of threads. */
+static void solve_strips(void *context, int64_t begin, int64_t end) {
+    const solution *s = context;
+    const ow_lapack *l = s->l;
+    for (int64_t j = begin; j < end; j += STRIP) {
+        int64_t columns = end - j < STRIP ? end - j : STRIP;
+        char *x = s->x + j * s->ldx * ow_itemsize(l->dtype);
+        for (const ow_triangle *t = s->triangles; t < s->triangles + s->count; t++)
+            trsm[l->letter]("L", t->is_upper ? "U" : "L", &t->trans, t->is_unit ? "U" : "N", &t->n, &columns,
+                            ow_lapack_number(l, 1), t->a, &t->lda, x, &s->ldx, 1, 1, 1, 1);
+    }
 }
 
 void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int count, int64_t columns, char *x,
                                int64_t ldx) {
     solution s = {l, t, count, x, ldx, columns, NULL};
+    double work = count * (double)t->n * (double)t->n * (double)columns / 8;
     int64_t width = padded(columns), nbytes = t->n * width * ow_itemsize(l->dtype);
-    int is_small = t->n <= LEAF || columns < PADDED || ow_lapack_is_complex(l);
+    int is_small = t->n <= SMALL || columns < PADDED || ow_lapack_is_complex(l);
     if (is_small || !(s.rows = ow_alloc(nbytes))) {
         if (!is_small) ow_error_take(NULL, 0); /* no memory for the quick way */
-        for (int k = 0; k < count; k++) solve_directly(l, &t[k], columns, x, ldx);
+        ow_parallel_for(columns, STRIP, work, solve_strips, &s);
         return;
     }
-    double work = count * (double)t->n * (double)t->n * (double)columns / 8;
     ow_parallel_for(width, padded((width - 1) / ow_num_threads() + 1), work, solve_columns, &s);
     ow_dealloc(s.rows, nbytes);
 }
