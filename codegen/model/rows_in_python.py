@@ -24,7 +24,8 @@ _FUNCTIONS = frozenset({
     "expm1", "floor", "lgamma", "log", "log10", "log1p", "log2", "reciprocal", "rsqrt", "sigmoid", "sign", "sin",
     "sinh", "sqrt", "square", "tan", "tanh", "where",
 })  # fmt: skip
-"""Functions of the language that are operators of the same name."""
+"""Functions of the language that are operators of the same name. Some, as `cbrt`, are none, and what operators
+there are is not known where an entry is read, nor in a library outside the tree."""
 _REDUCTIONS = {"sum": "sum", "max": "amax", "min": "amin"}
 
 
