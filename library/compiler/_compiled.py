@@ -247,7 +247,9 @@ class Compiled:
             self.refusals.append(str(reason))
             return self.function(*args, **kwargs)
         given = (*arguments.tensors, *state.tensors)
-        recording = Recording(given, is_own_frame, has_conditions=not self._fullgraph, hidden=arguments.hidden)
+        recording = Recording(
+            given, is_own_frame, by_memory=True, has_conditions=not self._fullgraph, hidden=arguments.hidden
+        )
         recording.raises = self._fullgraph
         others = with_keys(0, arguments.hidden, self._of_other_sizes, arguments) if known is None else []
         if self.is_dynamic:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .._autograd.backward_api import grad as gradients_of
 from .._autograd.grad_mode import enable_grad, is_grad_enabled
 from .._base.shapes import broadcast_shapes
-from .._dispatch.levels import run
+from .._dispatch.levels import level_of, run
 from ..autograd.function import Function
 from . import _recording
 from ._graph import Operation, Value, graph_of, needed
@@ -162,7 +162,7 @@ def _function(
             for place, (each, _) in zip(others, ctx.others, strict=True):
                 inputs[place] = each
             is_plain = not is_grad_enabled()
-            if is_plain and all(each is not None for each in given):
+            if is_plain and all(each is not None and level_of(each) is None for each in given):
                 return program.run(*inputs, *given)
             if any(each._version != version for each, version in ctx.others):
                 raise RuntimeError(_CHANGED)

@@ -17,6 +17,7 @@ from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.autocast import casting
 from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
+from .._dispatch.levels import level_of
 from .._dispatch.modes import include_key
 from .._dispatch.op import COMPOSITE, NEW, Op
 from .._handle import excluded, needs_grad, set_shape_reader, with_keys
@@ -179,9 +180,10 @@ class Recording:
 
     def _is_alias(self, tensor: Any) -> bool:
         known = None if self._by_memory is None else self._by_memory.get(_memory_of(tensor))
-        if known is not None:
-            self.aliases[id(tensor)] = tensor, known
-        return known is not None
+        if known is None or known.requires_grad is not tensor.requires_grad:
+            return False
+        self.aliases[id(tensor)] = tensor, known
+        return True
 
     def call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         """Return the result of a call, which is recorded."""
@@ -310,6 +312,11 @@ def record(recording: Recording, watch: Any, function: Callable[..., Any], *args
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     recording = _state.recording
     if recording is None:
+        return redispatch(op, args, out, mode, below=KEY)
+    of_levels = [level for each in tensors_in((*args, out)) if (level := level_of(each)) is not None]
+    if of_levels:  # it makes calls with what these stand for, which are recorded
+        if any(each.differentiates and (each.is_recorded or needs_grad(*args)) for each in of_levels):
+            recording.refuse("gradients of tangents are recorded")
         return redispatch(op, args, out, mode, below=KEY)
     if recording.decomposes(op, out, mode):
         return recording.decomposed(op, args)

@@ -18,22 +18,26 @@ from ._python_state import PACKAGE, is_own, is_trusted
 from ._recording import Recording
 
 _PURE = frozenset(f"{PACKAGE}.{name}" for name in (
-    "_autograd.grad_mode", "_autograd.node", "_autograd.record", "_base", "_branches", "_derivatives", "_dispatch",
-    "_handle", "_operators", "_ops", "_representations.named", "_tensor.assignment", "_tensor.construct",
-    "_tensor.dtype_methods", "_tensor.index_parser", "_tensor.indexing", "_tensor.inplace_methods",
-    "_tensor.shape_methods", "_tensor.tensor", "amp", "compiler", "fft", "functional", "linalg", "nn", "return_types",
-    "signal", "special",
+    "_autograd.grad_mode", "_autograd.node", "_autograd.record", "_base", "_batching", "_branches", "_derivatives",
+    "_dispatch", "_forward", "_handle", "_operators", "_ops", "_representations.named", "_tensor.assignment",
+    "_tensor.construct", "_tensor.dtype_methods", "_tensor.index_parser", "_tensor.indexing", "_tensor.inplace_methods",
+    "_tensor.shape_methods", "_tensor.tensor", "amp", "autograd.functional", "compiler", "fft", "func", "functional",
+    "linalg", "nn", "return_types", "signal", "special", "utils._pytree",
 ))  # fmt: skip
 """Modules and folders of the package whose functions keep nothing from one call to the next but in their arguments."""
 _STATEFUL = frozenset(f"{PACKAGE}.{name}" for name in (
     "_base.generator", "_base.threads", "_ops.memory_changes", "_ops.numpy_bridge", "nn.utils",
 ))  # fmt: skip
 """The modules and folders among them that do keep something."""
+_TRANSFORMS = frozenset(f"{PACKAGE}.{name}" for name in (
+    "_autograd", "_batching", "_forward", "_tensor.grad_methods", "autograd.forward_ad", "autograd.functional", "func",
+))  # fmt: skip
+"""Modules and folders of the package that change the histories of tensors: of their own where one calls another."""
 _REASONS = {f"{PACKAGE}.optim": "changes parameters, their gradients or the state of an optimizer"}
 """Effects for which functions in a folder of the package cannot be recorded."""
 _PURE_METHODS = frozenset((
-    "requires_grad", "__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "__iter__",
-    "__len__", "_only_element", "_real_element", "item",
+    "is_leaf", "made_in_inference_mode", "requires_grad", "__bool__", "__complex__", "__contains__", "__float__",
+    "__index__", "__int__", "__iter__", "__len__", "_only_element", "_real_element", "item",
 ))  # fmt: skip
 """Methods of tensors in other modules that depend on compared facts, or read elements by operators."""
 _IMPORTERS = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib"))
@@ -76,7 +80,10 @@ class Watch:
             return
         if is_own(module) and code.co_name in _PURE_METHODS:
             return
-        if module in _IMPORTERS and frame.f_back is not None and is_own(frame.f_back.f_globals.get("__name__")):
+        caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
+        if _is_in(module, _TRANSFORMS) and _is_in(caller, _TRANSFORMS):
+            return
+        if module in _IMPORTERS and is_own(caller):
             self._import = frame
             return
         name = getattr(code, "co_qualname", code.co_name)
@@ -104,15 +111,14 @@ class Watch:
 
 def is_pure(module: str | None) -> bool:
     """Return whether a module of the package keeps nothing from one call of its functions to the next."""
-    if not is_own(module):
-        return False
-    while module:
-        if module in _STATEFUL:
-            return False
-        if module in _PURE:
-            return True
+    return is_own(module) and not _is_in(module, _STATEFUL) and _is_in(module, _PURE)
+
+
+def _is_in(module: str | None, known: Collection[str]) -> bool:
+    """Return whether a module is one of these, or in a folder among them."""
+    while module and module not in known:
         module = module.rpartition(".")[0]
-    return False
+    return bool(module)
 
 
 _CALLS = f"{PACKAGE}.nn.modules._calls"

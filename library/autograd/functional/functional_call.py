@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 from ..._autograd.backward_api import grad
 from ..._autograd.grad_mode import enable_grad, is_grad_enabled
 from ..._base.pytree import Structure, flatten
-from ..._dispatch.levels import alias_of, is_recorded
+from ..._dispatch.levels import alias_of, is_recorded, levels
 from ..._tensor.tensor import Tensor
+from ...compiler import is_compiling
 
 __all__ = ["Call"]
 
@@ -36,6 +36,7 @@ class Call:
         """`argnums` None means all arguments, as a tuple."""
         self._name = name
         self._recorded_outside = is_grad_enabled()
+        self._connected: bool | None = None
         indices = tuple(range(len(args))) if argnums is None else places_of(argnums, len(args))
         chosen = args[indices] if isinstance(indices, int) else tuple(args[index] for index in indices)
         leaves, self._structure = flatten(chosen)
@@ -83,16 +84,20 @@ class Call:
             create_graph = (self._recorded_outside if given is None else is_grad_enabled()) and (
                 self.is_connected or any(cotangent.requires_grad for cotangent in given or ())
             )
+        # Recordings have operators, not kernels of formulas. A gradient without its graph loses the tangent as well.
+        has_tangents = any(level.differentiates for level in levels())
+        is_recorded_alone = not create_graph and is_compiling() and not has_tangents
         gradients = grad(
             [outputs[index] for index in indices],
             self.variables,
             given,
             retain_graph=retain_graph or create_graph,
-            create_graph=create_graph,
+            create_graph=create_graph or is_recorded_alone,
             allow_unused=True,
         )
+        outside = Tensor.detach if is_recorded_alone else self.without_variables
         return [
-            _zeros(variable) if gradient is None else self.without_variables(gradient)
+            _zeros(variable) if gradient is None else outside(gradient)
             for gradient, variable in zip(gradients, self.variables, strict=True)
         ]
 
@@ -106,10 +111,12 @@ class Call:
             raise RuntimeError(f"Expected tensors, got unsupported type {type(value)}")
         return self.without_variables(value) if self._recorded_outside else value.detach()
 
-    @cached_property
+    @property
     def is_connected(self) -> bool:
         """True if a result depends on tensors with gradients other than the variables, or, as a sample, may."""
-        return is_recorded() or any(self._depends_on_others(tensor) for tensor in flatten(self.result)[0])
+        if self._connected is None:
+            self._connected = is_recorded() or any(map(self._depends_on_others, flatten(self.result)[0]))
+        return self._connected
 
     def without_variables(self, tensor: Tensor) -> Tensor:
         """The tensor with its graph if that leads to tensors of the caller, and else without."""
