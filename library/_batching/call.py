@@ -88,8 +88,11 @@ class Call:
         return dispatch(self.op, values, None, self.mode) if self.is_inplace else self.run_new(values)
 
     def run_new(self, values: Sequence[Any]) -> Any:
-        """The same for a new result, which is copied to the batch of the target where the call is in place."""
-        result = run(self.op, values)
+        """The same for a new result, which is stored."""
+        return self.stored(run(self.op, values))
+
+    def stored(self, result: Any) -> Any:
+        """The result, which is copied to the batch of the target where the call is in place."""
         return self.batch(self.target).copy_(result) if self.is_inplace else result
 
     def inferred(self) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _operators as ops
 from .call import Call
+from .elementwise import refuse_smaller_target
 
 
 def matmul(call: Call) -> Any:
@@ -45,9 +46,11 @@ def _times(call: Call, matrix: Any, vector: Any) -> Any:
 
 def _sum(call: Call, addend: Any, product: Any, ndim: int, beta: Any, alpha: Any) -> Any:
     """beta * addend + alpha * product, of which an addend times zero is not read; of integers the factors are, too."""
+    if call.is_inplace:
+        refuse_smaller_target(call)
     if not (product.is_floating_point() or product.is_complex()):
         beta, alpha = int(beta), int(alpha)
     if beta == 0:
-        return product * alpha
+        return call.stored(product * alpha)
     scaled = call.aligned(addend, ndim)
-    return ops.add(scaled if beta == 1 else scaled * beta, product, alpha=alpha)
+    return call.stored(ops.add(scaled if beta == 1 else scaled * beta, product, alpha=alpha))

@@ -252,6 +252,19 @@ def test_sums_with_products(dtype: ow.dtype, beta: float, alpha: float) -> None:
         ow.testing.assert_close(got, ow.stack(list(want)))
 
 
+def test_sums_with_products_in_place() -> None:
+    vectors, matrices = ow.arange(6.0).view(2, 3), ow.arange(18.0).view(2, 3, 3)
+    fixed = ow.eye(3)
+
+    def functions(matrix: ow.Tensor, vector: ow.Tensor) -> tuple[ow.Tensor, ow.Tensor]:
+        return vector.clone().addmv_(fixed, vector, beta=2), matrix.clone().addmm_(fixed, matrix, alpha=3)
+
+    for got, want in zip(vmap(functions)(matrices, vectors), (vectors * 3, matrices + 3 * matrices), strict=True):
+        ow.testing.assert_close(got, want)
+    with pytest.raises(RuntimeError, match="vmap"):
+        vmap(lambda matrix: fixed.addmm_(matrix, matrix))(matrices)
+
+
 def test_random_numbers() -> None:
     def function(x: ow.Tensor) -> ow.Tensor:
         return x + ow.rand(4) + ow.randn_like(x) + x.new_empty(4).uniform_()
