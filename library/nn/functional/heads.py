@@ -63,7 +63,8 @@ def _projected(
         weights = separate
     else:
         if key is value and query is key:
-            joined = ops.linear(query, weight, bias)
+            # One product of all positions; that of a strided tensor would be one for each position.
+            joined = ops.linear(query.contiguous(), weight, bias)
             return tuple(joined.unflatten(-1, (3, size)).unbind(-2))  # type: ignore[return-value]
         weights = weight.chunk(3)
     values = zip((query, key, value), weights, parts, strict=True)

@@ -31,7 +31,7 @@ def lstm_through_time(
     if is_grad_enabled():  # the gradients are to have gradients
         return recorded_gradients(partial(lstm_by_steps, backwards=backwards), given, grads)
     _, h, c, weight, bias = given
-    steps, batch, size = cells.shape
+    steps, _, size = cells.shape
     by_found, by_h, by_c = (
         ops.zeros_like(like) if grad is None else grad for grad, like in zip(grads, (found, h, c), strict=True)
     )
@@ -41,23 +41,30 @@ def lstm_through_time(
         first = begin.unsqueeze(0)
         return ops.cat([states[1:], first] if backwards else [first, states[:-1]])
 
-    # What gradients of cells and outputs are multiplied by, for all steps at once.
+    # What gradients of cells and outputs are multiplied by, for all steps at once. Steps make gradients of gates of it.
     keep_in, forget, new, last = activated.chunk(4, 2)
     curved = cells.tanh()
-    by_last = curved * last * (1 - last)
     by_cell = last * (1 - curved * curved)
-    factors = ops.stack(
-        [new * keep_in * (1 - keep_in), before(c, cells) * forget * (1 - forget), keep_in * (1 - new * new)], 2
+    by_gates = ops.stack(
+        [
+            new * keep_in * (1 - keep_in),
+            before(c, cells) * forget * (1 - forget),
+            keep_in * (1 - new * new),
+            curved * last * (1 - last),
+        ],
+        2,
     )
-    by_gates = ops.empty_like(activated)
+    views = by_gates.flatten(2), by_gates.narrow(2, 0, 3), by_gates.select(2, 3), by_found, by_cell, forget
+    listed = list(zip(*(each.unbind(0) for each in views), strict=True))
     for place in step_places(steps, not backwards):
-        by_h = by_h + by_found[place]
-        by_c = ops.addcmul(by_c, by_h, by_cell[place])
-        part = by_gates[place]
-        part.narrow(1, 0, 3 * size).copy_((by_c.unsqueeze(1) * factors[place]).view(batch, 3 * size))
-        part.narrow(1, 3 * size, size).copy_(by_h * by_last[place])
-        by_c = by_c * forget[place]
+        part, of_cell, of_output, by_output, slope, kept = listed[place]
+        by_h = by_h + by_output
+        by_c = ops.addcmul(by_c, by_h, slope)
+        of_cell.mul_(by_c.unsqueeze(1))
+        of_output.mul_(by_h)
+        by_c = by_c * kept
         by_h = part.matmul(weight)
+    by_gates = by_gates.flatten(2)
     flat = by_gates.view(-1, 4 * size)
     by_weight = flat.t().matmul(before(h, found).view(-1, size))
     return by_gates, by_h, by_c, by_weight, None if bias is None else flat.sum(0)
