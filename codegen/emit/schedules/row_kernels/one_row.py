@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ....nest.forms import Axis, Block, Case, Declared, Form, Function, Line, Pragma, Strip, part
 from ..element import function
 from ..rows import pointers, written
-from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, element, joined, merging, numbers, of_row, operands
+from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, element, joined, merging, operands, rows, variables
 
 if TYPE_CHECKING:
     from ...rows import Pass, Phase, RowsKernel, Value
@@ -26,7 +26,7 @@ _IDLE = "The memory is idle while a row that lies in the level-1 cache is comput
 
 def values(kernel: RowsKernel, phase: Phase) -> Function:
     """Return the function of the values that follow from others."""
-    forms: list[Form] = [*begin(kernel), *_variables(kernel, phase.given)]
+    forms: list[Form] = [*begin(kernel), *variables(kernel, phase.given)]
     for let in phase.lets:
         value = written(let.each.statements, f"out[{let.slot}] = {let.name} = {let.each.value};")
         forms.append(Line(f"{kernel.ctype} {let.name};"))
@@ -36,7 +36,7 @@ def values(kernel: RowsKernel, phase: Phase) -> Function:
 
 def finish(kernel: RowsKernel) -> Function:
     """Return the function of the results of the row."""
-    forms: list[Form] = [*begin(kernel), *_variables(kernel, kernel.finish_reads)]
+    forms: list[Form] = [*begin(kernel), *variables(kernel, kernel.finish_reads)]
     for index, result in enumerate(kernel.results):
         value = written(result.each.statements, f"out[{index}] = {result.each.value};")
         forms.append(Block("", (Declared(result.line, value),)))
@@ -47,8 +47,9 @@ def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
     """Return the function of the reductions of a pass."""
     forms = (
         Line("(void)x, (void)step, (void)kept, (void)kept_step, (void)row;"),
-        *_rows(kernel, run),
-        *_variables(kernel, run.direct),
+        *rows(kernel, run.direct),
+        *_tails(kernel, run),
+        *variables(kernel, run.direct),
         *_accumulators(kernel, run),
         *[pointers(kernel.ctype, {"out": "kept"})] * run.keeps,
         Line("int64_t done = 0;"),
@@ -78,7 +79,12 @@ def mapped(kernel: RowsKernel, run: Pass) -> Function:
         forms.append(pointers(kernel.ctype, {f"out_{index}": f"out[{index}]"}))
         forms += [Line(f"{kernel.ctype} values_{value.name}[SHORT];")] * run.calls
     whole = tuple(each(kernel, run, _WHOLE, _puts("done + j")))
-    forms += (*_rows(kernel, run), *_variables(kernel, run.direct), Line("int64_t done = 0;"))
+    forms += (
+        *rows(kernel, run.direct),
+        *_tails(kernel, run),
+        *variables(kernel, run.direct),
+        Line("int64_t done = 0;"),
+    )
     forms.append(Strip("LANES", whole, first="", length="n", whole=True))
     if run.calls:
         forms.append(_padded_map(kernel, run))
@@ -91,18 +97,10 @@ def mapped(kernel: RowsKernel, run: Pass) -> Function:
 # ---- operands ---------------------------------------------------------------------------------------------------
 
 
-def _variables(kernel: RowsKernel, names: frozenset[str]) -> Iterator[Form]:
-    yield from numbers(kernel, names)
-    for name, ctype, value, _ in of_row(kernel, names):
-        yield Line(f"const {ctype} {name} = {value};")
-
-
-def _rows(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
-    """Yield pointers to the elements, and memory for the last of them, fewer than are computed at a time."""
-    for operand in operands(kernel, run.direct):
-        place = "out[0]" if operand.index is None else f"x[{operand.index}]"
-        yield pointers(f"const {operand.ctype}", {f"x_{operand.name}": place})
-        if run.calls:
+def _tails(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
+    """Yield memory for the last elements of each row, fewer than are computed at a time."""
+    if run.calls:
+        for operand in operands(kernel, run.direct):
             yield Line(f"{operand.ctype} tail_{operand.name}[SHORT];")
 
 

@@ -52,8 +52,23 @@ def operands(kernel: RowsKernel, names: Collection[str]) -> Iterator[Operand]:
     return (each for each in kernel.elements if each.name in names)
 
 
-def numbers(kernel: RowsKernel, names: Collection[str]) -> Iterator[Form]:
-    """Yield the numbers with these names as variables, which are the same for all rows."""
+def variables(kernel: RowsKernel, names: Collection[str], side_by_side: bool = False) -> Iterator[Form]:
+    """Yield what there is one of with these names: numbers, which are the same for all rows, and then values of a row,
+    or pointers to those of rows side by side."""
+    yield from _numbers(kernel, names)
+    for name, ctype, value, address in _of_row(kernel, names):
+        yield Line(f"const {ctype} *of_{name} = {address};" if side_by_side else f"const {ctype} {name} = {value};")
+
+
+def rows(kernel: RowsKernel, names: Collection[str], side_by_side: bool = False) -> Iterator[Form]:
+    """Yield pointers to the elements of a row, or to those at place `i` of rows side by side."""
+    for each in operands(kernel, names):
+        row, step = ("out[0]", "out_step[0]") if each.index is None else (f"x[{each.index}]", f"step[{each.index}]")
+        place = f"{row} + i * {step}" if side_by_side else row
+        yield pointers(f"const {each.ctype}", {f"x_{each.name}": place})
+
+
+def _numbers(kernel: RowsKernel, names: Collection[str]) -> Iterator[Form]:
     if "v_count" in names:
         yield Line(f"const {kernel.ctype} v_count = ({kernel.ctype})row->count;")
     for each in kernel.params:
@@ -61,7 +76,7 @@ def numbers(kernel: RowsKernel, names: Collection[str]) -> Iterator[Form]:
             yield Line(f"const {each.ctype} {each.name} = ({each.ctype})row->params[{each.index}].{each.field};")
 
 
-def of_row(kernel: RowsKernel, names: Collection[str]) -> Iterator[tuple[str, str, str, str]]:
+def _of_row(kernel: RowsKernel, names: Collection[str]) -> Iterator[tuple[str, str, str, str]]:
     """Yield what there is one of in a row: its name, C type and place, and its place if there are several rows."""
     for each in kernel.per_row:
         if each.name in names:
@@ -75,7 +90,7 @@ def of_row(kernel: RowsKernel, names: Collection[str]) -> Iterator[tuple[str, st
 
 def of_rows(kernel: RowsKernel, names: Collection[str]) -> Iterator[Form]:
     """Yield the same as variables of row `j`."""
-    for name, ctype, _, _ in of_row(kernel, names):
+    for name, ctype, _, _ in _of_row(kernel, names):
         yield from unused(f"const {ctype}", name, f"of_{name}[j]")
 
 

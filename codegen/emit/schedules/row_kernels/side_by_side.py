@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ....nest.forms import Axis, Block, Declared, Form, Function, Line
 from ..element import function
 from ..rows import pointers, written
-from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, joined, merging, numbers, of_row, of_rows, operands
+from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, joined, merging, of_rows, rows, variables
 
 if TYPE_CHECKING:
     from ...rows import Pass, Phase, RowsKernel, Value
@@ -21,7 +21,7 @@ _ROWS = Place("x", "j", "WIDTH", side_by_side=True)
 
 def values(kernel: RowsKernel, phase: Phase) -> Function:
     """Return the function of the values that follow from others."""
-    forms: list[Form] = [*begin(kernel), *_variables(kernel, phase.given)]
+    forms: list[Form] = [*begin(kernel), *variables(kernel, phase.given, side_by_side=True)]
     for let in phase.lets:
         forms.append(Line(f"{kernel.ctype} *of_{let.name} = out + {let.slot} * WIDTH;"))
         forms.append(_each_row(kernel, let, f"of_{let.name}[j]"))
@@ -31,7 +31,7 @@ def values(kernel: RowsKernel, phase: Phase) -> Function:
 def finish(kernel: RowsKernel) -> Function:
     """Return the function of the results of the rows."""
     results = (_each_row(kernel, result, f"out[{index} * WIDTH + j]") for index, result in enumerate(kernel.results))
-    forms = (*begin(kernel), *_variables(kernel, kernel.finish_reads), *results)
+    forms = (*begin(kernel), *variables(kernel, kernel.finish_reads, side_by_side=True), *results)
     return function(kernel, "static void finishes", VALUES, *forms)
 
 
@@ -39,13 +39,13 @@ def leaf(kernel: RowsKernel, index: int, run: Pass) -> Function:
     """Return the function of the reductions of a pass."""
     kept = " out[j] = each;" if run.keeps else ""
     row = (
-        *_rows(kernel, run),
+        *rows(kernel, run.direct, side_by_side=True),
         *[pointers(kernel.ctype, {"out": "kept + i * kept_step"})] * run.keeps,
         *each(kernel, run, _ROWS, lambda _, let: joined(kernel, let, f"lanes_{let.name}[i % LANES][j]", "each") + kept),
     )
     forms = (
         Line("(void)x, (void)step, (void)kept, (void)kept_step, (void)row;"),
-        *_variables(kernel, run.direct),
+        *variables(kernel, run.direct, side_by_side=True),
         Line("const int64_t used = lanes_of(n);"),
         *_accumulators(kernel, run),
         Axis("i", "n", row),
@@ -72,24 +72,10 @@ def mapped(kernel: RowsKernel, run: Pass) -> Function:
     elements = each(kernel, run, _ROWS, lambda index, _: f"out_{index}[j] = each;")
     forms = (
         Line("(void)x, (void)step, (void)out_step, (void)row;"),
-        *_variables(kernel, run.direct),
-        Axis("i", "n", (*results, *_rows(kernel, run), *elements)),
+        *variables(kernel, run.direct, side_by_side=True),
+        Axis("i", "n", (*results, *rows(kernel, run.direct, side_by_side=True), *elements)),
     )
     return function(kernel, "static void maps", MAP, *forms)
-
-
-def _variables(kernel: RowsKernel, names: frozenset[str]) -> Iterator[Form]:
-    yield from numbers(kernel, names)
-    for name, ctype, _, address in of_row(kernel, names):
-        yield Line(f"const {ctype} *of_{name} = {address};")
-
-
-def _rows(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
-    """Yield pointers to the elements at a place, which those of the other rows follow."""
-    for operand in operands(kernel, run.direct):
-        index = operand.index
-        place = "out[0] + i * out_step[0]" if index is None else f"x[{index}] + i * step[{index}]"
-        yield pointers(f"const {operand.ctype}", {f"x_{operand.name}": place})
 
 
 def _each_row(kernel: RowsKernel, value: Value, target: str) -> Axis:
