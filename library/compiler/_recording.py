@@ -18,17 +18,16 @@ from .._C import lib
 from .._dispatch.autocast import casting
 from .._dispatch.dispatcher import bit_of, new_key, redispatch, register
 from .._dispatch.levels import level_of
-from .._dispatch.modes import include_key
+from .._dispatch.modes import RECORDED, include_key
 from .._dispatch.op import COMPOSITE, NEW, Op
 from .._handle import excluded, needs_grad, set_shape_reader, with_keys
 from ._size_reads import SizeReads
 
-KEY = "compile"
 NUMBERS = (bool, int, float, complex)
 """The classes of what is read of elements."""
 
-new_key(KEY, after="autocast")
-_BIT = bit_of(KEY)
+new_key(RECORDED, after="autocast")
+_BIT = bit_of(RECORDED)
 
 
 class Place(NamedTuple):
@@ -195,11 +194,11 @@ class Recording:
         sizes."""
         sizes = self.sizes
         if sizes is None or not self.keeps_composites:
-            return redispatch(op, args, None, NEW, below=KEY)
+            return redispatch(op, args, None, NEW, below=RECORDED)
         with self.paused():
             self._take(args)
         calls, reads = len(self.calls), len(sizes.found)
-        result = redispatch(op, args, None, NEW, below=KEY)
+        result = redispatch(op, args, None, NEW, below=RECORDED)
         with self.paused():
             is_tensors = bool(_results(result)) and all(isinstance(each, Tensor) for each in _results(result))
             if len(sizes.found) > reads and is_tensors:
@@ -221,7 +220,7 @@ class Recording:
     def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         is_tracked = needs_grad(*args)
         self._take((*args, out))
-        result = redispatch(op, args, out, mode, below=KEY)
+        result = redispatch(op, args, out, mode, below=RECORDED)
         self._add(op, args, out, mode, result, is_tracked, casting() if op.family == COMPOSITE else None)
         return result
 
@@ -268,14 +267,14 @@ class _Pause:
 
     def __enter__(self) -> None:
         self._recording.is_paused = True
-        include_key(KEY, False)
+        include_key(RECORDED, False)
         if self._recording.sizes is not None:
             self._recording.sizes.pause()
 
     def __exit__(self, *error: object) -> None:
         if self._recording.sizes is not None:
             self._recording.sizes.resume()
-        include_key(KEY, True)
+        include_key(RECORDED, True)
         self._recording.is_paused = False
 
 
@@ -295,7 +294,7 @@ def record(recording: Recording, watch: Any, function: Callable[..., Any], *args
     """Return the result of a function, whose calls are recorded. `watch` is told what Python runs meanwhile."""
     before = sys.getprofile()
     _state.recording = recording
-    include_key(KEY, True)
+    include_key(RECORDED, True)
     sys.setprofile(watch)
     try:
         if recording.sizes is not None:
@@ -305,19 +304,19 @@ def record(recording: Recording, watch: Any, function: Callable[..., Any], *args
         sys.setprofile(before)
         if recording.sizes is not None:
             recording.sizes.pause()
-        include_key(KEY, False)
+        include_key(RECORDED, False)
         _state.recording = None
 
 
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     recording = _state.recording
     if recording is None:
-        return redispatch(op, args, out, mode, below=KEY)
+        return redispatch(op, args, out, mode, below=RECORDED)
     of_levels = [level for each in tensors_in((*args, out)) if (level := level_of(each)) is not None]
     if of_levels:  # it makes calls with what these stand for, which are recorded
         if any(each.differentiates and (each.is_recorded or needs_grad(*args)) for each in of_levels):
             recording.refuse("gradients of tangents are recorded")
-        return redispatch(op, args, out, mode, below=KEY)
+        return redispatch(op, args, out, mode, below=RECORDED)
     if recording.decomposes(op, out, mode):
         return recording.decomposed(op, args)
     return recording.call(op, args, out, mode)
@@ -330,5 +329,5 @@ def _read_shape(tensor: Any) -> None:
             recording.sizes.read_shape(tensor, sys._getframe(1))
 
 
-register(KEY, _answer)
+register(RECORDED, _answer)
 set_shape_reader(_read_shape)

@@ -13,6 +13,7 @@ from .._base.pytree import Structure, flatten
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.dispatcher import redispatch
+from .._dispatch.modes import RECORDED
 from .._dispatch.op import NEW, Op
 from .._dispatch.ops import ops
 from .._dispatch.overloads import as_called, of_call
@@ -21,7 +22,7 @@ from .._operators import empty_strided
 from ..amp.autocast_state import is_autocast_enabled
 from ..compiler._graph import PURE
 from ..compiler._python_state import is_own, is_own_frame
-from ..compiler._recording import KEY, Call, Facts, Place, Recording, Unsupported, active, record
+from ..compiler._recording import Call, Facts, Place, Recording, Unsupported, active, record
 from ..fx.graph import Graph
 from ..fx.interpreter import Interpreter
 from ..fx.node import Node
@@ -86,7 +87,7 @@ class _Calls(Recording):
     def _call(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         # Checks are made again within the operators that call them, and facts are those of the example.
         if op is _CHECK or (not op.data_dependent and _gives_facts(op)):
-            return redispatch(op, args, out, mode, below=KEY)
+            return redispatch(op, args, out, mode, below=RECORDED)
         before = [(each, each._version) for each in _tensors((tuple(args), out))]
         result = super()._call(op, args, out, mode)
         self.writing.append(any(each._version != version for each, version in before))

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+RECORDED = "compile"
+"""The key of calls that are recorded, to be compiled or exported."""
+
+
 class _Entered(threading.local):
     def __init__(self) -> None:
         self.modes: dict[str, tuple[Any, ...]] = {}
@@ -52,6 +56,11 @@ def without_innermost(key: str, function: Callable[..., Any], *arguments: Any) -
 def include_key(key: str, included: bool) -> None:
     """Set whether all calls of the thread come to the handlers of a key that has no modes."""
     _set(key, (key,) if included else ())
+
+
+def are_recorded() -> bool:
+    """Whether the calls of the thread are recorded, to be compiled or exported."""
+    return innermost(RECORDED) is not None
 
 
 class _ModeBase:

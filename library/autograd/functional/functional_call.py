@@ -11,8 +11,8 @@ from ..._autograd.backward_api import grad
 from ..._autograd.grad_mode import enable_grad, is_grad_enabled
 from ..._base.pytree import Structure, flatten
 from ..._dispatch.levels import alias_of, is_recorded, levels
+from ..._dispatch.modes import are_recorded
 from ..._tensor.tensor import Tensor
-from ...compiler import is_compiling
 
 __all__ = ["Call"]
 
@@ -86,7 +86,7 @@ class Call:
             )
         # Recordings have operators, not kernels of formulas. A gradient without its graph loses the tangent as well.
         has_tangents = any(level.differentiates for level in levels())
-        is_recorded_alone = not create_graph and is_compiling() and not has_tangents
+        is_recorded_alone = not create_graph and are_recorded() and not has_tangents
         gradients = grad(
             [outputs[index] for index in indices],
             self.variables,
