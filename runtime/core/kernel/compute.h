@@ -92,8 +92,8 @@ typedef struct ow_compute_table {
 #define OW_LANES(type) (2 * OW_VECTOR / (int64_t)sizeof(type))
 
 #define OW_INLINE static inline __attribute__((always_inline))
-/* Each half of the lanes is joined to the other one, until one lane is left. */
-#define OW_FOR_HALVES for (int64_t half = LANES / 2; half; half /= 2)
+/* Each half of the lanes is joined to the other one, until one lane is left. Unrolled: halves are then parts of registers. */
+#define OW_FOR_HALVES _Pragma("GCC unroll 8") for (int64_t half = LANES / 2; half; half /= 2)
 #define OW_FOR_LANES_IN(from, to) _Pragma("GCC ivdep") for (int64_t lane = from; lane < to; lane++)
 #define OW_FOR_ROWS _Pragma("GCC unroll 4") for (int64_t row = 0; row < rows; row++)
 #define OW_FOR_LANES _Pragma("GCC ivdep") for (int64_t lane = 0; lane < n; lane++)
