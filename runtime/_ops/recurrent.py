@@ -27,8 +27,8 @@ class Layer:
         self.w_hr = rest[0] if rest else None
 
     def of_inputs(self, x: Any) -> Any:
-        """Return what the inputs of all steps add to the gates, in one product."""
-        return ops.linear(x, self.w_ih, self.b_ih)
+        """Return what the inputs of all steps add to the gates, in one product, which strided ones would not be."""
+        return ops.linear(x.contiguous(), self.w_ih, self.b_ih)
 
     def of_state(self, h: Any) -> Any:
         """Return what the state adds to the gates."""

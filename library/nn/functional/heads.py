@@ -58,17 +58,14 @@ def _projected(
     query: Any, key: Any, value: Any, weight: Any, separate: tuple[Any, Any, Any] | None, bias: Any
 ) -> tuple[Any, Any, Any]:
     size = query.size(-1)
+    # Each is one product of all positions; those of strided tensors would be one for each position.
+    if separate is None and key is value and query is key:
+        joined = ops.linear(query.contiguous(), weight, bias)
+        return tuple(joined.unflatten(-1, (3, size)).unbind(-2))  # type: ignore[return-value]
+    weights = weight.chunk(3) if separate is None else separate
     parts = (None, None, None) if bias is None else bias.chunk(3)
-    if separate is not None:
-        weights = separate
-    else:
-        if key is value and query is key:
-            # One product of all positions; that of a strided tensor would be one for each position.
-            joined = ops.linear(query.contiguous(), weight, bias)
-            return tuple(joined.unflatten(-1, (3, size)).unbind(-2))  # type: ignore[return-value]
-        weights = weight.chunk(3)
     values = zip((query, key, value), weights, parts, strict=True)
-    return tuple(ops.linear(*each) for each in values)  # type: ignore[return-value]
+    return tuple(ops.linear(each.contiguous(), *given) for each, *given in values)  # type: ignore[return-value]
 
 
 def multi_head_attention_forward(
