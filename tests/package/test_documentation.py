@@ -32,6 +32,20 @@ def test_sessions_print_what_they_say(page: Path) -> None:
     assert not report, "".join(report)
 
 
+BLOCK = re.compile(r"^```python\n(?!>>> )(.*?)^```$", re.MULTILINE | re.DOTALL)
+OTHERS = ("README", "coming-from", "dispatch", "export", "files", "generalized-tensors", "neighbours")
+"""Pages whose programs have tests of their own."""
+PROGRAMS = [page for page in PAGES if page.stem not in OTHERS and BLOCK.search(page.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.name)
+def test_programs_run(page: Path, tmp_path: Path) -> None:
+    """The blocks of a page are one program."""
+    program = "\n".join(BLOCK.findall(page.read_text("utf-8")))
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_site_has_every_page() -> None:
     """A page that is in no table of contents would be a warning of Sphinx, which the build of the site refuses."""
     listed = set[str]()
