@@ -15,7 +15,7 @@ try:
 except ModuleNotFoundError:
     raise ExtensionError("the plots of the site need matplotlib: pip install '.[docs]'") from None
 
-GREY, BLUE, ORANGE = "#808080", "#2878b5", "#d1701f"
+GREY, BLUE, ORANGE, GREEN = "#808080", "#2878b5", "#d1701f", "#2b9a66"
 _STYLE = {
     "svg.fonttype": "none", "svg.hashsalt": "opweave", "font.size": 9, "font.family": "sans-serif",
     "text.color": GREY, "axes.labelcolor": GREY, "axes.edgecolor": GREY, "xtick.color": GREY, "ytick.color": GREY,
@@ -23,12 +23,14 @@ _STYLE = {
 
 
 @contextmanager
-def drawn(path: Path, width: float, height: float) -> Iterator[Any]:
-    """Axes to draw on, which are written to an SVG file: the same file every time."""
+def drawn(path: Path, width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[Any]:
+    """Axes to draw on, an array of them if there are several, which are written to an SVG file: the same file every
+    time."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots()
-        axes.spines[["top", "right"]].set_visible(False)
+        axes = figure.subplots(rows, columns)
+        for each in figure.axes:
+            each.spines[["top", "right"]].set_visible(False)
         yield axes
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, transparent=True, metadata={"Date": None})

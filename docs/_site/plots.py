@@ -1,11 +1,12 @@
-"""Draws elementwise functions of one tensor and their gradients, where there is most to see, as SVG.
+"""Draws elementwise functions as SVG, where there is most to see: those of one tensor with gradients, those of two
+as curves over the first one, one for each of some numbers in the place of the second.
 
 opweave itself computes the values. What is not finite is left out, and lines end at poles and steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -14,32 +15,39 @@ import opweave
 from opweave.codegen.docs.examples import sample_numbers
 from opweave.codegen.dtypes import FLOAT64
 from opweave.codegen.model.operator import Family, Operator
+from opweave.codegen.model.parts import python_name
 from opweave.codegen.model.variants import own_name
 
-from .drawing import BLUE, GREY, ORANGE, drawn
+from .drawing import BLUE, GREEN, GREY, ORANGE, drawn
 
 Array = Any
 """A NumPy array."""
 FURTHEST = 4.0
 """The greatest number that a function is drawn for."""
+SECONDS = (-1.0, 1.0, 2.0, 3.0)
+"""The numbers that stand for the second tensor: degrees of polynomials among them."""
 _POINTS = 1201
+_LINES = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."), (GREY, ":"))
 
 
 def draw(operator: Operator, folder: Path) -> str | None:
     """Draw an operator; return the name of the file, or None if there is nothing to see."""
-    found = curves(operator)
-    if found is None:
+    lines: Mapping[str, Array] = {}
+    if (found := curves(operator)) is not None:
+        places, value, gradient = found
+        lines = {own_name(operator): value, **({} if gradient is None else {"gradient": gradient})}
+    elif (several := family(operator)) is not None:
+        places, lines = several
+    if not lines:
         return None
-    places, value, gradient = found
     name = f"{operator.name}.svg"
     with drawn(folder / name, 5.6, 3.0) as axes:
         axes.axhline(0, color=GREY, linewidth=0.5)
         axes.axvline(0, color=GREY, linewidth=0.5)
-        axes.plot(places, value, color=BLUE, label=own_name(operator))
-        if gradient is not None:
-            axes.plot(places, gradient, color=ORANGE, linestyle="--", label="gradient")
+        for (label, values), (colour, style) in zip(lines.items(), _LINES, strict=False):
+            axes.plot(places, values, color=colour, linestyle=style, label=label)
         axes.set_xlim(places[0], places[-1])
-        axes.set_ylim(*_limits([value] if gradient is None else [value, gradient]))
+        axes.set_ylim(*_limits(list(lines.values())))
         axes.legend(frameon=False)
     return name
 
@@ -49,10 +57,7 @@ def curves(operator: Operator) -> tuple[Array, Array, Array | None] | None:
     finite value."""
     import numpy as np
 
-    is_plain = operator.family is Family.ELEMENTWISE and len(operator.inputs) == 1 and not operator.internal
-    if not is_plain or FLOAT64 not in operator.dtypes or operator.promotion.resolve(FLOAT64)[1] is not FLOAT64:
-        return None
-    if not operator.body.computes(FLOAT64):
+    if not _is_of(operator, 1):
         return None
     whole = _computed(operator, np.linspace(-FURTHEST, FURTHEST, _POINTS))
     finite = np.array([]) if whole is None else np.flatnonzero(np.isfinite(whole[0]))
@@ -67,14 +72,49 @@ def curves(operator: Operator) -> tuple[Array, Array, Array | None] | None:
     return places, broken(value), None if gradient is None else broken(gradient)
 
 
+def family(operator: Operator) -> tuple[Array, Mapping[str, Array]] | None:
+    """Places, and the values of a function of two tensors by the second one; None if it is none, or nowhere finite."""
+    import numpy as np
+
+    if not _is_of(operator, 2):
+        return None
+    places = np.linspace(-FURTHEST, FURTHEST, _POINTS)
+    first = opweave.tensor(places.tolist(), dtype=opweave.float64)
+    lines: dict[str, Array] = {}
+    for number in SECONDS:
+        result = _function(operator)(first, opweave.full_like(first, number), **_required(operator))
+        if not isinstance(result, opweave.Tensor) or result.dtype is not opweave.float64:
+            return None
+        values = broken(result.numpy())
+        if np.isfinite(values).sum() > 1:
+            lines[f"{python_name(operator.inputs[1].name)} = {number:g}"] = values
+    return (places, lines) if lines else None
+
+
+def _is_of(operator: Operator, count: int) -> bool:
+    """Whether a function is elementwise, of so many tensors of floating numbers, and has results of their dtype."""
+    return (
+        operator.family is Family.ELEMENTWISE
+        and len(operator.inputs) == count
+        and not operator.internal
+        and FLOAT64 in operator.dtypes
+        and operator.promotion.resolve(FLOAT64)[1] is FLOAT64
+        and operator.body.computes(FLOAT64)
+    )
+
+
+def _required(operator: Operator) -> Mapping[str, Any]:
+    """The numbers that a call needs besides tensors."""
+    given = sample_numbers(operator, FLOAT64)
+    return {each.name: given[each.name] for each in operator.params if each.default is None}
+
+
 def _computed(operator: Operator, places: Array) -> tuple[Array, Array | None] | None:
     """Values and gradients; None where the call needs more than numbers."""
     tensor = opweave.tensor(places.tolist(), dtype=opweave.float64)
-    given = sample_numbers(operator, FLOAT64)
-    named = {each.name: given[each.name] for each in operator.params if each.default is None}
     differentiable = operator.derivatives and next(iter(operator.derivatives.values())).formula is not None
     tensor.requires_grad_(bool(differentiable))
-    result = _function(operator)(tensor, **named)
+    result = _function(operator)(tensor, **_required(operator))
     if not isinstance(result, opweave.Tensor) or result.shape != tensor.shape:
         return None
     if not differentiable:

@@ -64,11 +64,25 @@ def test_lines_end_at_poles() -> None:
     assert np.abs(places[np.isnan(value)]) == pytest.approx([np.pi / 2] * 2, abs=0.01)
 
 
-@pytest.mark.parametrize("name", ["isnan", "softmax", "bitwise_not", "add"])
+def test_functions_of_two_tensors_are_curves_by_the_second() -> None:
+    from _site.plots import family
+
+    found = family(operator("xlogy"))
+    assert found is not None
+    _, lines = found
+    assert list(lines) == ["other = 1", "other = 2", "other = 3"]  # of -1 nothing is finite
+    found = family(operator("pow"))
+    assert found is not None
+    places, lines = found
+    assert np.isnan(lines["exponent = -1"][places == 0]).all()
+
+
+@pytest.mark.parametrize("name", ["isnan", "softmax", "bitwise_not", "eq", "complex", "bitwise_and"])
 def test_others_have_no_plot(name: str) -> None:
-    from _site.plots import curves
+    from _site.plots import curves, family
 
     assert curves(operator(name)) is None
+    assert family(operator(name)) is None
 
 
 def test_a_plot_is_the_same_file_every_time(tmp_path: Path) -> None:
