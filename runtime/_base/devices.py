@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .._C import lib
 from .._handle import FAMILIES, ModeBase, default_device, register_device, set_device_run, with_device
+from .dtypes import advised
 from .keys import DEVICE_KEYS, KEY_BITS
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _parse_device(text: str, index: int | None) -> tuple[str, int | None]:
         raise RuntimeError(f"Invalid device string: '{text}'")
     if name not in _DEVICE_TYPES and name not in _registered:
         known = ", ".join(_DEVICE_TYPES)
-        raise RuntimeError(f"Expected one of {known} device type at start of device string: {name}")
+        text = f"Expected one of {known} device type at start of device string: {name}"
+        raise advised(RuntimeError(text), name)  # as in x.to("float32")
     if index is not None and index < 0:
         raise RuntimeError("Device index must not be negative")
     return name, int(number) if colon else index

@@ -132,10 +132,15 @@ class dtype:  # noqa: N801 (PyTorch's name)
             return _OF_PYTHON_TYPES[value]
         if isinstance(value, dtype):
             value._refuse(function)
-        error = TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
-        if isinstance(value, str) and value in EXPORTS and hasattr(error, "add_note"):  # from Python 3.11 on
-            error.add_note(f"Write opweave.{value}.")
-        raise error
+        raise advised(TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}"), value)
+
+
+def advised(error: Exception, value: object) -> Exception:
+    """The error, with a note that says what to write where the value is the name of a dtype, or NumPy's class of it."""
+    name = value if isinstance(value, str) else getattr(value, "__name__", None)
+    if name in EXPORTS and hasattr(error, "add_note"):  # from Python 3.11 on
+        error.add_note(f"Write opweave.{name}.")
+    return error
 
 
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any
 
 import numpy as np
@@ -60,3 +61,13 @@ def test_names_of_dtypes() -> None:
     with pytest.raises(TypeError, match=r"argument 'dtype' must be opweave.dtype, not str$") as error:
         ow.zeros(2, dtype="float96")  # type: ignore[arg-type]
     assert not hasattr(error.value, "__notes__")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="notes came with Python 3.11")
+def test_dtypes_of_numpy_and_their_names() -> None:
+    with pytest.raises(TypeError) as error:
+        ow.zeros(2, dtype=np.float32)  # type: ignore[arg-type]
+    assert error.value.__notes__ == ["Write opweave.float32."]
+    with pytest.raises(RuntimeError, match="at start of device string: int8") as failed:
+        X.to("int8")
+    assert failed.value.__notes__ == ["Write opweave.int8."]
