@@ -15,6 +15,7 @@
 #define CHUNKS 64  /* of rows, at most, whose sums are kept apart */
 #define CHUNK 16384 /* elements of a chunk, at least */
 #define LEAST 32 /* elements of rows that are quicker where they lie, with operands of places that all rows share */
+#define TOGETHER 256 /* elements of rows, at most, of which several stay in the level-1 cache */
 #define LEVELS 10  /* of the tree of a unit's parts */
 
 typedef struct {
@@ -164,40 +165,44 @@ static void run_rows(rows_call *c, ow_row_view *v, int64_t line, int64_t count, 
     }
 }
 
-/* The same of n rows that lie in memory as kernels take them, for each of which nothing needs to be arranged. Kernels of one
- * row read no steps. */
+/* The same of n rows that lie in memory as kernels take them, for each of which nothing needs to be arranged. Short ones take
+ * each step together, so that none waits for the sums of its own row. Kernels of one row read no steps. */
 static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char *sums) {
-    _Alignas(64) char lets[OW_ROW_LETS * OW_MAX_ITEMSIZE];
+    enum { LETS = OW_ROW_LETS * OW_MAX_ITEMSIZE + 64 }; /* rows are no power of two apart: their stores would collide */
+    _Alignas(64) char lets[OW_ROW_WIDTH * LETS];
     _Alignas(64) char results[OW_ROW_WIDTH * OW_MAX_OUTPUTS * OW_MAX_ITEMSIZE];
-    const ow_row_state row = {lets, c->params, c->lines.length};
     const ow_row_functions *f = c->functions;
     const int passes = c->kernels->passes, noperands = c->lines.noperands, first = first_output(c);
-    const int64_t length = c->lines.length, of_row = c->nresults * c->size;
-    char *x[OW_MAX_OPERANDS], *out[OW_MAX_OUTPUTS];
+    const int64_t length = c->lines.length, of_row = c->nresults * c->size, most = length <= TOGETHER ? OW_ROW_WIDTH : 1;
+    char *x[OW_ROW_WIDTH][OW_MAX_OPERANDS], *out[OW_MAX_OUTPUTS];
+    ow_row_state row[OW_ROW_WIDTH];
+    for (int64_t i = 0; i < most; i++) row[i] = (ow_row_state){lets + i * LETS, c->params, length};
     for (int k = 0; k < c->nsums; k++) out[c->nelements + k] = sums + k * length * c->size;
-    for (int64_t done = 0, left = 0; done < n;) {
-        int64_t some = n - done < OW_ROW_WIDTH ? n - done : OW_ROW_WIDTH;
-        for (int64_t i = 0; i < some; i++) {
-            if (!left) left = ow_row_lines_at(&c->lines, line + done + i, x);
+    for (int64_t done = 0, left = 0, some; done < n; done += some) {
+        some = n - done < most ? n - done : most;
+        for (int64_t i = 0; i < some; i++, left--) {
+            if (!left) left = ow_row_lines_at(&c->lines, line + done + i, x[i]);
             else
-                for (int k = 0; k < noperands; k++) x[k] += c->lines.operands[k].apart[0];
-            left--;
-            for (int pass = 0;; pass++) {
-                if (f->values[pass]) f->values[pass](lets, x, &row);
-                if (pass == passes) break;
-                char *kept = pass == c->kernels->keeps ? x[first] : NULL;
-                f->leaf[pass](lets + c->kernels->first[pass] * c->size, x, NULL, kept, 0, length, &row);
-            }
-            memcpy(out, x + first, (size_t)c->nelements * sizeof *out);
-            if (f->map) f->map(out, NULL, x, NULL, length, &row);
-            if (f->finish) f->finish(results + i * of_row, x, &row);
+                for (int k = 0; k < noperands; k++) x[i][k] = x[i ? i - 1 : most - 1][k] + c->lines.operands[k].apart[0];
         }
+        for (int pass = 0;; pass++) {
+            for (int64_t i = 0; i < some && f->values[pass]; i++) f->values[pass](lets + i * LETS, x[i], &row[i]);
+            if (pass == passes) break;
+            for (int64_t i = 0; i < some; i++) {
+                char *kept = pass == c->kernels->keeps ? x[i][first] : NULL;
+                f->leaf[pass](lets + i * LETS + c->kernels->first[pass] * c->size, x[i], NULL, kept, 0, length, &row[i]);
+            }
+        }
+        for (int64_t i = 0; i < some && f->map; i++) {
+            memcpy(out, x[i] + first, (size_t)c->nelements * sizeof *out);
+            f->map(out, NULL, x[i], NULL, length, &row[i]);
+        }
+        for (int64_t i = 0; i < some && f->finish; i++) f->finish(results + i * of_row, x[i], &row[i]);
         for (int k = 0; k < c->nresults; k++) {
             const ow_tensor *to = c->results[k];
             int64_t size = ow_itemsize(to->dtype);
             ow_cast_loop(to->dtype, c->compute)(to->data + (line + done) * size, size, results + k * c->size, of_row, some);
         }
-        done += some;
     }
 }
 
