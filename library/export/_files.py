@@ -20,10 +20,11 @@ from ..fx.graph import Graph
 from ..fx.node import Node
 from ..nn import Parameter
 from ..serialization.atomic import replacing
+from ..utils._pytree import structure_data, structure_of
 from ._dims import Dim
 from ._program import CallSpec, ExportedProgram
 from ._recorder import described
-from ._values import structure_of, structure_text, to_json, value_of
+from ._values import to_json, value_of
 from .graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -36,7 +37,7 @@ from .graph_signature import (
 
 __all__ = ["load", "save"]
 
-_VERSION = 1
+_VERSION = 2
 _PROGRAM = "program.json"
 _FUNCTIONS = {each.__name__: each for each in (operator.getitem, operator.add, operator.mul)}
 """The functions besides operators that programs call: what has several results, and what is computed of sizes."""
@@ -62,7 +63,8 @@ def save(
         pickle_protocol (int): without effect: nothing is pickled.
 
     Raises:
-        TypeError: it is no program; or an argument, or a container, is of a class that files do not have.
+        TypeError: it is no program; or an argument, or the context of a container, is none that files have.
+        NotImplementedError: a container among the arguments or results is of a class without a name in files.
     """
     if not isinstance(ep, ExportedProgram):
         kind = type(ep).__name__
@@ -76,8 +78,8 @@ def save(
         "nodes": [_node_text(each) for each in ep.graph.nodes],
         "inputs": [_input_text(each) for each in ep.graph_signature.input_specs],
         "outputs": [_argument_text(each.arg) for each in ep.graph_signature.output_specs],
-        "arguments": structure_text(ep.call_spec.in_spec),
-        "result": structure_text(ep.call_spec.out_spec),
+        "arguments": structure_data(ep.call_spec.in_spec),
+        "result": structure_data(ep.call_spec.out_spec),
         "dims": {str(each): [each.min, to_json(each.max)] for each in ep.range_constraints},
         "sizes": {name: {str(dim): str(each) for dim, each in of.items()} for name, of in ep._dims.items()},
         "tensors": [_tensor_text(each) for each in distinct],
@@ -148,6 +150,7 @@ def load(
         zipfile.BadZipFile: it is no zip.
         RuntimeError: it is no file of a program, one of another version, a damaged one, or one whose program calls an
             operator that there is not.
+        NotImplementedError: a container is of a class that nobody has registered.
     """
     with zipfile.ZipFile(f) as archive:
         names = archive.namelist()

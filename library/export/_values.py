@@ -9,11 +9,10 @@ from typing import Any
 from .._base import types
 from .._base.devices import device
 from .._base.dtypes import EXPORTS, dtype
-from .._base.pytree import LEAF, Structure
 from .._base.types import layout, memory_format
 from ..fx.node import Node
 
-__all__ = ["structure_of", "structure_text", "to_json", "value_of"]
+__all__ = ["to_json", "value_of"]
 
 
 def to_json(value: Any) -> Any:
@@ -70,28 +69,3 @@ def value_of(data: Any, nodes: Mapping[str, Node]) -> Any:
         return data
     ((kind, inner),) = data.items()
     return nodes[inner] if kind == "node" else _MADE[kind](value_of(inner, nodes))
-
-
-def structure_text(structure: Structure) -> Any:
-    """Return the nesting of values as JSON. Raises TypeError for containers that `structure_of` does not make."""
-    if structure.type is None:
-        return None
-    children = [structure_text(each) for each in structure.children]
-    if structure.type is dict:
-        return {"dict": children, "keys": to_json(structure.context)}
-    if structure.type not in (tuple, list):
-        raise TypeError(
-            f"a {structure.type.__qualname__} among the arguments or results cannot be written to a file: files have "
-            "tuples, lists and dictionaries"
-        )
-    return {structure.type.__name__: children}
-
-
-def structure_of(data: Any) -> Structure:
-    """Return the nesting that some JSON describes. Raises KeyError or ValueError where it describes none."""
-    if data is None:
-        return LEAF
-    kind = next(iter(data))
-    children = tuple(map(structure_of, data[kind]))
-    context = value_of(data["keys"], {}) if kind == "dict" else None
-    return Structure({"tuple": tuple, "list": list, "dict": dict}[kind], context, children)

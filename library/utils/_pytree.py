@@ -6,6 +6,7 @@ Lists, tuples, named tuples, dictionaries and deques are containers; further cla
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
@@ -39,6 +40,8 @@ __all__ = [
     "tree_map_with_path",
     "tree_structure",
     "tree_unflatten",
+    "treespec_dumps",
+    "treespec_loads",
 ]
 
 PyTree: TypeAlias = Any
@@ -168,25 +171,42 @@ def register_pytree_node(
     """Make a class one of containers.
 
     `flatten_fn(value)` gives the values in it and a context, of which `unflatten_fn(values, context)` makes it again;
-    `flatten_with_keys_fn` gives a key with each value. Structures are not written to files: what is said about that is
-    ignored.
+    `flatten_with_keys_fn` gives a key with each value. In files, as of `treespec_dumps` and `export.save`, the class is
+    `serialized_type_name`, without which structures that have it are not written; `to_dumpable_context` gives the
+    context as text there, and `from_dumpable_context` the context of that, where JSON does not have it.
 
     Raises:
-        ValueError: The class is registered already.
+        ValueError: The class is registered already, or one of the functions of a context is missing.
     """
     if cls in CONTAINERS:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered.")
     keys = None if flatten_with_keys_fn is None else lambda value: [key for key, _ in flatten_with_keys_fn(value)[0]]
-    CONTAINERS[cls] = Container(flatten_fn, unflatten_fn, keys)
+    file = (serialized_type_name, to_dumpable_context, from_dumpable_context)
+    CONTAINERS[cls] = Container(flatten_fn, unflatten_fn, keys, *file)
 
 
 _register_pytree_node = register_pytree_node
 
 
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
+    """Have a class of named tuples, which is one of containers, a name in files."""
+    known = container_of(cls)
+    assert known is not None
+    CONTAINERS[cls] = known._replace(
+        file_name=serialized_type_name, dump=lambda kind: serialized_type_name, load=lambda text: cls
+    )
+
+
 def register_dataclass(
-    cls: type, *, field_names: list[str] | None = None, drop_field_names: list[str] | None = None
+    cls: type,
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
 ) -> None:
-    """Make a data class one of containers, whose values are its fields."""
+    """Make a data class one of containers, whose values are its fields. In files it is `serialized_type_name`."""
     names = field_names or [field.name for field in dataclasses.fields(cls) if field.init]
     names = [name for name in names if name not in (drop_field_names or ())]
 
@@ -203,12 +223,94 @@ def register_dataclass(
         values, context = flatten_fields(value)
         return [(GetAttrKey(name), each) for name, each in zip(context[0], values, strict=True)], context
 
-    register_pytree_node(cls, flatten_fields, unflatten_fields, flatten_with_keys_fn=flatten_with_keys)
+    register_pytree_node(
+        cls,
+        flatten_fields,
+        unflatten_fields,
+        flatten_with_keys_fn=flatten_with_keys,
+        serialized_type_name=serialized_type_name,
+    )
 
 
 def register_constant(cls: type) -> None:
     """Make instances of a class parts of a structure, with no leaves in them."""
     register_pytree_node(cls, lambda value: ([], value), lambda _, value: value)
+
+
+# ---- structures in files ------------------------------------------------------------------------------------
+
+_PROTOCOL = 1
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """Return a structure as JSON.
+
+    Raises:
+        NotImplementedError: it has a class without a name in files.
+        TypeError: `treespec` is no structure, or JSON does not have a context.
+        ValueError: `protocol` is another one than 1.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
+    _check_protocol(_PROTOCOL if protocol is None else protocol)
+    return json.dumps([_PROTOCOL, structure_data(treespec)])
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """Return the structure that `treespec_dumps` has written.
+
+    Raises:
+        NotImplementedError: it has a class that nobody has registered.
+        ValueError: it is of another protocol.
+    """
+    protocol, data = json.loads(serialized)
+    _check_protocol(protocol)
+    return structure_of(data)
+
+
+def _check_protocol(protocol: int) -> None:
+    if protocol != _PROTOCOL:
+        raise ValueError(f"Unknown protocol {protocol}. Available protocols: {[_PROTOCOL]}")
+
+
+def structure_data(structure: TreeSpec) -> dict[str, Any]:
+    """Return a structure as JSON has it. Raises the errors of `treespec_dumps`."""
+    kind = structure.type
+    if kind is None:
+        return {"type": None, "context": None, "children_spec": []}
+    container = CONTAINERS.get(kind)
+    if container is None:
+        raise NotImplementedError(
+            f"Can't serialize TreeSpec of namedtuple class {kind} because we didn't register a serializated_type_name. "
+            "Please register using `_register_namedtuple`."
+        )
+    if container.file_name is None:
+        raise NotImplementedError(
+            f"No registered serialization name for {kind} found. Please update your _register_pytree_node call with a "
+            "`serialized_type_name` kwarg."
+        )
+    try:
+        context = (container.dump or json.dumps)(structure.context)
+    except TypeError as error:
+        raise TypeError(
+            "Unable to serialize context. Please make the context json dump-able, or register a custom serializer "
+            "using _register_pytree_node."
+        ) from error
+    children = [structure_data(each) for each in structure.children]
+    return {"type": container.file_name, "context": context, "children_spec": children}
+
+
+def structure_of(data: dict[str, Any]) -> TreeSpec:
+    """Return the structure of what `structure_data` gives. Raises the errors of `treespec_loads`."""
+    name = data["type"]
+    if name is None:
+        return LEAF
+    found = next(((kind, each) for kind, each in CONTAINERS.items() if each.file_name == name), None)
+    if found is None:
+        raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
+    kind, container = found
+    context = (container.load or json.loads)(data["context"])
+    return TreeSpec(kind, context, tuple(map(structure_of, data["children_spec"])))
 
 
 # ---- leaves and structures ----------------------------------------------------------------------------------

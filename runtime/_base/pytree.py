@@ -20,6 +20,11 @@ class Container(NamedTuple):
     unflatten: Callable[[list[Any], Any], Any]
     keys: Callable[[Any], Iterable[Any]] | None = None
     """The keys of a path to each of its values; None: positions."""
+    file_name: str | None = None
+    """The name of the class in files; None: it has none."""
+    dump: Callable[[Any], Any] | None = None
+    """The function that gives the context as JSON has it; None: that is JSON itself, and so for `load`."""
+    load: Callable[[Any], Any] | None = None
 
 
 def _flatten_dict(value: Any) -> tuple[list[Any], Any]:
@@ -27,11 +32,17 @@ def _flatten_dict(value: Any) -> tuple[list[Any], Any]:
 
 
 CONTAINERS: dict[type, Container] = {
-    tuple: Container(lambda value: (list(value), None), lambda values, _: tuple(values)),
-    list: Container(lambda value: (list(value), None), lambda values, _: values),
-    deque: Container(lambda value: (list(value), value.maxlen), deque),
-    dict: Container(_flatten_dict, lambda values, keys: dict(zip(keys, values, strict=True))),
-    OrderedDict: Container(_flatten_dict, lambda values, keys: OrderedDict(zip(keys, values, strict=True))),
+    tuple: Container(lambda value: (list(value), None), lambda values, _: tuple(values), file_name="builtins.tuple"),
+    list: Container(lambda value: (list(value), None), lambda values, _: values, file_name="builtins.list"),
+    deque: Container(lambda value: (list(value), value.maxlen), deque, file_name="collections.deque"),
+    dict: Container(
+        _flatten_dict, lambda values, keys: dict(zip(keys, values, strict=True)), file_name="builtins.dict"
+    ),
+    OrderedDict: Container(
+        _flatten_dict,
+        lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
+        file_name="collections.OrderedDict",
+    ),
     defaultdict: Container(
         lambda value: (list(value.values()), [value.default_factory, list(value)]),
         lambda values, context: defaultdict(context[0], zip(context[1], values, strict=True)),
