@@ -33,9 +33,14 @@ class Libraries:
     def __init__(self, pattern: str = "", rounds: int = measure.ROUNDS) -> None:
         self.pattern = pattern
         self.rounds = rounds
-        opweave.set_num_threads(THREADS)
+        self.use(THREADS)
+
+    def use(self, threads: int) -> None:
+        """Have every library compute with so many threads; of NumPy's work only products of matrices have several."""
+        self.threads = threads
+        opweave.set_num_threads(threads)
         if torch is not None:
-            torch.set_num_threads(THREADS)
+            torch.set_num_threads(threads)
 
     def run(
         self, work: str, make: Make, numpy: Callable[[], object] | None, limit: float | None, against: str = "torch"

@@ -31,6 +31,7 @@ import products
 import quantized
 import reductions
 import shaping
+import sizes
 import sparse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,6 +58,8 @@ SECTIONS: Mapping[str, tuple[str, tuple[Rows, ...]]] = {
     "files": ("Files, pickles and arrays of others", (files.rows,)),
     "sparse": ("Sparse tensors, with SciPy in NumPy's place", (sparse.rows,)),
     "quantized": ("Quantized tensors", (quantized.rows,)),
+    "sizes": ("Twenty operators of 10 to 1e6 elements", (sizes.rows,)),
+    "imports": ("Import", (sizes.imports,)),
 }
 README: tuple[tuple[str, str, str], ...] = (
     ("calls", "a + b, 4 elements", "`a + b` of 4 elements"),
@@ -80,10 +83,12 @@ def measured(section: str, rounds: int) -> dict[str, Any]:
         "machine": machine(),
         "versions": {name: version(name) for name in ("torch", "numpy")},
         "rounds": rounds,
+        "threads": lib.threads,
         "rows": [
             {"work": each.work, "limit": each.limit, "against": each.against, "seconds": dict(each.seconds)}
             for each in found
         ],
+        **({"megabytes": sizes.installed()} if section == "imports" else {}),
     }
 
 
@@ -121,7 +126,12 @@ def _figures(section: Mapping[str, Any]) -> list[measure.Figure]:
 
 def _settings(section: Mapping[str, Any]) -> str:
     libraries = ", ".join(f"{name} {number}" for name, number in section["versions"].items())
-    return f"{section['machine']}; {figures.THREADS} threads; {libraries}; best of {section['rounds']} turns."
+    return f"{section['machine']}; {_threads(section)}; {libraries}; best of {section['rounds']} turns."
+
+
+def _threads(section: Mapping[str, Any]) -> str:
+    count = section.get("threads", figures.THREADS)
+    return f"{count} thread{'s' if count > 1 else ''}"
 
 
 def _table(found: list[measure.Figure]) -> str:
