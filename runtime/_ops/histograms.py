@@ -45,8 +45,9 @@ def _bounds(what: str, tensor: Any, given: Sequence[float] | None, margin: float
 def _sums(values: Any, weights: Any, edges: Any, rule: int, bins: int) -> Any:
     """Return the sum of weights (None: 1 for each value) in each bin. Half formats are computed in float32."""
     dtype = EXPORTS["float64" if values.dtype is EXPORTS["float64"] else "float32"]
-    values, edges = (each.to(dtype).reshape(-1).contiguous() for each in (values, edges))
-    weights = None if weights is None else weights.to(dtype).reshape(-1).contiguous()
+    values, edges, weights = (
+        None if each is None else each.detach().to(dtype).reshape(-1).contiguous() for each in (values, edges, weights)
+    )
     sums = ops.zeros(bins, dtype=EXPORTS["float64"])
     if not lib.add_to_bins(values._h, 0.0 if weights is None else weights._h, edges._h, rule, sums._h):
         raise take_pending() or RuntimeError("histogram: its tensors changed while they were read")

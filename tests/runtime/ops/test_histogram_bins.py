@@ -79,3 +79,10 @@ def test_sums_do_not_depend_on_threads(threads: Callable[[int], None]) -> None:
         threads(count)
         results.append(opweave.histogram(x, 50, weight=x * 0.1).hist.tolist())
     assert results[0] == results[1] == results[2]
+
+
+def test_tensors_that_require_gradients_are_counted() -> None:
+    x = opweave.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    weight = opweave.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    assert opweave.histc(x, 2, 1, 3).tolist() == [1, 2]
+    assert opweave.histogram(x, 2, weight=weight).hist.tolist() == [1, 6]
