@@ -9,13 +9,14 @@ from typing import Any
 
 from .._autograd.backward_api import grad
 from .._autograd.grad_mode import enable_grad, is_grad_enabled
-from .._autograd.node import Node, is_differentiable
+from .._autograd.node import Edge, Node, edges_of, is_differentiable
 from .._autograd.record import derivative, unrecorded
 from .._base.handles import tensors_in
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.levels import alias_of, run
 from .._dispatch.op import Op
+from .._handle import meta
 
 
 class Inputs:
@@ -138,18 +139,23 @@ def written_linearly(inputs: Inputs, target: Any, mode: int) -> None:
 
 def _pointwise(inputs: Inputs, kind: type[Node], result: Any) -> list[Any]:
     """The gradient by each input, for its tangent in place of the gradient of the result."""
-    results = _listed(result)
+    results, places = _listed(result), kind.inputs or ()
+    edges: tuple[Edge | None, ...] = (None,) * len(places)
+    if kind.kept_results and is_grad_enabled():
+        edges = edges_of(kind.differentiated(inputs.primals))
     tangents = []
     for number, each in enumerate(results):
         total = None
         for place, _ in inputs.active if is_differentiable(each.dtype) else ():
-            node = kind(tuple([_EDGE if place == other else None for other in kind.inputs or ()]))
+            node = kind(tuple([_EDGE if place == other else edge for other, edge in zip(places, edges, strict=True)]))
             node.save(*inputs.primals)
             if kind.kept_results:
                 node.keep_results(results)
+                node.metas = tuple([meta(each) for each in results])
             tangent = inputs.tangent(place, None).expand(each.shape).to(each.dtype)
             terms = node.apply(*[tangent if at == number else None for at in range(len(results))])
-            (term,) = (term for other, term in zip(kind.inputs or (), terms, strict=True) if place == other)
+            node.edges = edges  # results that the formula uses are outputs of the node, whose inputs are the primals
+            (term,) = (term for other, term in zip(places, terms, strict=True) if place == other)
             if term is not None:
                 total = term if total is None else total + term
         tangents.append(None if total is None else total.expand(each.shape).to(each.dtype))

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._autograd.grad_mode import is_grad_enabled
 from .._base.dtypes import EXPORTS
 from .._dispatch.ops import ops
 from .assertions import assert_explained
 from .normalization import padding_row
-from .values import has_values
+from .values import has_values, is_differentiated
 
 __all__ = ["Bags"]
 
@@ -91,7 +90,7 @@ class Bags:
         if self.mode != "max":
             sums = nothing.index_add(0, self.owners, rows)
             return sums if self.mode == "sum" else sums / self.counts().clamp(min=1).unsqueeze(1)
-        if not (rows.requires_grad and is_grad_enabled()) or not rows.numel():
+        if not is_differentiated(rows) or not rows.numel():
             return nothing.scatter_reduce(0, self._columns(), rows, "amax", include_self=False)
         first = self._first_largest()
         return rows.gather(0, first.clamp(max=rows.size(0) - 1)).masked_fill(first == rows.size(0), 0)

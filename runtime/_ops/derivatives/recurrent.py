@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..._autograd.grad_mode import is_grad_enabled
 from ..._dispatch.ops import ops
 from ..lstm_steps import step_places
 from ..recurrent import lstm_by_steps
+from ..values import is_differentiated
 from .recorded import recorded_gradients
 
 __all__ = ["lstm_through_time"]
@@ -28,7 +28,7 @@ def lstm_through_time(
     """
     if all(each is None for each in grads):
         return [None] * 5
-    if is_grad_enabled():  # the gradients are to have gradients
+    if is_differentiated(*(each for each in (*grads, *given) if each is not None)):
         return recorded_gradients(partial(lstm_by_steps, backwards=backwards), given, grads)
     _, h, c, weight, bias = given
     steps, _, size = cells.shape

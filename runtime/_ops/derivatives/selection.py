@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._autograd.grad_mode import is_grad_enabled
 from ..._dispatch.ops import ops
 from ..numpy_bridge import dtypes
 from ..rearranging import listed
-from ..values import holds
+from ..values import holds, is_differentiated
 from .basic import dimensions, share_extremum, unreduce
 
 __all__ = [
@@ -148,7 +147,7 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     """
     if not input.ndim or not input.numel():
         return grad
-    if input.is_complex() or is_grad_enabled():
+    if input.is_complex() or is_differentiated(grad, input, result):
         # Complex gradients have no sign, and derivatives of their logarithms are infinite where a gradient is zero:
         # compute every pair of positions separately.
         lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)

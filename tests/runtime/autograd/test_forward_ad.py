@@ -162,6 +162,17 @@ def test_forward_and_backward() -> None:
     assert x.grad.tolist() == expected
 
 
+@pytest.mark.parametrize("function", [ow.exp, ow.tanh, ow.sqrt, lambda x: x**x, lambda x: ow.logaddexp(x, x * x)])
+def test_tangents_have_gradients_where_formulas_use_results(function: Callable[[Any], Any]) -> None:
+    """Also by tensors that are no argument."""
+    weight = (X.abs() + 1).requires_grad_()
+    product = func.jvp(lambda x: function(weight * x).sum(), (X.square() + 1,), (V,))[1]
+    product.backward()
+    by_weight = func.grad(lambda weight, x: function(weight * x).sum())
+    expected = func.jvp(lambda x: by_weight(weight.detach(), x), (X.square() + 1,), (V,))[1]
+    ow.testing.assert_close(weight.grad, expected)
+
+
 def test_tangents_have_no_graph_unless_something_has() -> None:
     assert not func.jvp(ow.sin, (X,), (V,))[1].requires_grad
     assert func.jvp(ow.sin, (X,), (V.clone().requires_grad_(),))[1].requires_grad
