@@ -48,7 +48,7 @@ OPERATORS: Mapping[str, tuple[Body, Body | None]] = {
     "gather": (lambda m, x, y: m.take(x, (y * 0).long()), lambda m, x, y: m.take(x, (y * 0).astype(np.int64))),
     "matmul": (lambda m, x, y: m.matmul(x, y), lambda m, x, y: m.matmul(x, y)),
 }
-"""What each operator is called by in opweave and torch, and in NumPy, where it has one."""
+"""Calls of each operator: of opweave and torch, and of NumPy, None where it has none."""
 
 
 def rows(lib: figures.Libraries) -> Iterator[measure.Figure]:
