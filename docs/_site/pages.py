@@ -35,7 +35,7 @@ def write(source: str | Path) -> None:
     environment = _environment()
     _write(root / "operators", operators.pages(entries, examples, root / "operators", environment))
     _write(root / "modules", _modules(environment))
-    speed.draw(measured, root / "figures" / "ratios.svg")
+    speed.draw(measured, root / "figures")
     _write(root / outside.FOLDER, outside.pages(root.parent))
     stamp.write_text(key, "utf-8")
 
