@@ -44,7 +44,7 @@ def kernels(operator: Operator) -> Iterator[FactoryKernel]:
     for dtype in operator.compute_dtypes:
         for stored in every(of(operator, dtype), Store):
             work, used = position_dtype(dtype), names(stored.value.root)
-            value = stored.value.value
+            value, taken = stored.value.value, set(map(variable, used))
             yield FactoryKernel(
                 name=f"{operator.name}_{dtype.suffix}",
                 enum=enum(dtype),
@@ -52,7 +52,7 @@ def kernels(operator: Operator) -> Iterator[FactoryKernel]:
                 line=stored.line,
                 statements=stored.value.statements,
                 value=f"({value}) != 0" if dtype.is_bool else f"({dtype.c_type})({value})",
-                params=tuple(each for each in parameters(operator, work) if each.name in set(map(variable, used))),
+                params=tuple(each for each in parameters(operator, work) if each.name in taken),
                 work=work.c_type,
                 uses_index="i" in used,
             )

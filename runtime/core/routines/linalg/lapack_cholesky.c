@@ -32,13 +32,11 @@ typedef struct {
     char *panel, *corner;
 } step;
 
-static int64_t strip_at(int64_t i, int64_t end) { return end - i < STRIP ? end - i : STRIP; }
-
 static void solve_strips(void *context, int64_t begin, int64_t end) {
     const step *s = context;
     const ow_lapack *l = s->l;
     for (int64_t i = begin; i < end; i += STRIP) {
-        int64_t rows = strip_at(i, end), is_upper = l->flags[0];
+        int64_t rows = ow_min(STRIP, end - i), is_upper = l->flags[0];
         trsm[l->letter](is_upper ? "L" : "R", triangle(l), "C", "N", is_upper ? &s->n : &rows, is_upper ? &rows : &s->n,
                         ow_lapack_number(l, 1), s->diagonal, &s->lda, s->panel + i * s->down, &s->lda, 1, 1, 1, 1);
     }
@@ -50,7 +48,7 @@ static void subtract_strips(void *context, int64_t begin, int64_t end) {
     const void *plus = ow_lapack_number(l, 1), *minus = ow_lapack_number(l, -1);
     int64_t across = (s->lda + 1) * ow_itemsize(l->dtype); /* from one number of the diagonal to the next */
     for (int64_t i = begin; i < end; i += STRIP) {
-        int64_t width = strip_at(i, end), below = s->rest - i - width;
+        int64_t width = ow_min(STRIP, end - i), below = s->rest - i - width;
         const char *own = s->panel + i * s->down, *others = own + width * s->down;
         char *c = s->corner + i * across;
         herk[l->letter](triangle(l), l->flags[0] ? "C" : "N", &width, &s->n, minus, own, &s->lda, plus, c, &s->lda, 1, 1);
@@ -68,7 +66,7 @@ static void subtract_strips(void *context, int64_t begin, int64_t end) {
 static int64_t factorize(const ow_lapack *l, int64_t n, char *a, int64_t lda) {
     int64_t item = ow_itemsize(l->dtype), width = n < BLOCKED ? n : PANEL, status;
     for (int64_t done = 0; done < n; done += width) {
-        step s = {.l = l, .n = n - done < width ? n - done : width, .lda = lda, .down = (l->flags[0] ? lda : 1) * item};
+        step s = {.l = l, .n = ow_min(width, n - done), .lda = lda, .down = (l->flags[0] ? lda : 1) * item};
         char *diagonal = a + done * (lda + 1) * item;
         potrf[l->letter](triangle(l), &s.n, diagonal, &lda, &status, 1);
         if (status) return done + status;

@@ -48,7 +48,7 @@ static void reflect_strips(void *context, int64_t begin, int64_t end) {
     const reflector *r = context;
     int64_t item = ow_itemsize(r->l->dtype);
     for (int64_t j = begin; j < end; j += STRIP) {
-        int64_t columns = end - j < STRIP ? end - j : STRIP;
+        int64_t columns = ow_min(STRIP, end - j);
         larfb[r->l->letter]("L", r->trans, "F", "C", &r->rows, &columns, &r->count, r->v, &r->lda, r->t, &panel,
                             r->c + j * r->lda * item, &r->lda, r->work + j * PANEL * item, &columns, 1, 1, 1, 1);
     }
@@ -65,7 +65,7 @@ static void factorize_panels(const ow_lapack *l, int64_t m, int64_t n, char *a, 
     reflector r = {.l = l, .trans = ow_lapack_is_complex(l) ? "C" : "T", .lda = m, .work = work};
     for (int64_t done = 0; done < least; done += PANEL) {
         char *v = a + (done + done * m) * item, *factor = t + done * PANEL * item;
-        r.rows = m - done, r.count = least - done < PANEL ? least - done : PANEL, r.v = v, r.t = factor;
+        r.rows = m - done, r.count = ow_min(PANEL, least - done), r.v = v, r.t = factor;
         r.c = v + r.count * m * item;
         geqrt3[l->letter](&r.rows, &r.count, v, &m, factor, &panel, &status);
         reflect(&r, n - done - r.count);
@@ -136,7 +136,7 @@ static void multiply_panels(const ow_lapack *l, int64_t m, int64_t n, int64_t co
     laset[l->letter]("A", &m, &n, ow_lapack_number(l, 0), ow_lapack_number(l, 1), q, &m, 1);
     for (int64_t done = (count - 1) / PANEL * PANEL; done >= 0; done -= PANEL) {
         int64_t start = (done + done * m) * item;
-        r.rows = m - done, r.count = count - done < PANEL ? count - done : PANEL;
+        r.rows = m - done, r.count = ow_min(PANEL, count - done);
         r.v = v + start, r.c = q + start;
         larft[l->letter]("F", "C", &r.rows, &r.count, r.v, &m, tau + done * item, t, &panel, 1, 1);
         reflect(&r, n - done);

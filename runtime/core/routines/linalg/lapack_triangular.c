@@ -111,7 +111,7 @@ static void solve_strips(void *context, int64_t begin, int64_t end) {
     const solution *s = context;
     const ow_lapack *l = s->l;
     for (int64_t j = begin; j < end; j += STRIP) {
-        int64_t columns = end - j < STRIP ? end - j : STRIP;
+        int64_t columns = ow_min(STRIP, end - j);
         char *x = s->x + j * s->ldx * ow_itemsize(l->dtype);
         for (const ow_triangle *t = s->triangles; t < s->triangles + s->count; t++)
             trsm[l->letter]("L", t->is_upper ? "U" : "L", &t->trans, t->is_unit ? "U" : "N", &t->n, &columns,
