@@ -1,4 +1,4 @@
-"""opweave.compiler: functions whose calls are recorded, and run as fewer loops afterwards (docs/compile.md).
+"""opweave.compiler: functions whose calls are recorded, and run as fewer loops afterwards (docs/compiler.md).
 
 A call runs the function and records its operators (`_recording`), while it is watched for what a later call could do
 otherwise (`_watch`, `_python_state`). The record becomes a graph (`_graph`), whose operators of elements are merged
