@@ -130,6 +130,8 @@ def _of_elements(step: Operation) -> _RowStep | None:
 def _of_lines(step: Operation) -> _RowStep | None:
     """The facts of an operator that reduces the last dimensions, or computes with the elements of lines along these."""
     ndim = max(len(each.facts.shape) for each in step.operands)
+    if ndim == 0:  # There are no lines, although reductions accept dimensions 0 and -1.
+        return None
     dims = step.args[step.op.names.index("dim")] if "dim" in step.op.names else None
     wrapped = sorted({each % ndim for each in ([dims] if isinstance(dims, int) else dims)}) if dims is not None else []
     if step.op.sums_rows or not wrapped or wrapped != [*range(wrapped[0], ndim)]:

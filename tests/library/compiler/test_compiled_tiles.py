@@ -161,6 +161,14 @@ def test_lines_along_other_dimensions_are_reduced_apart() -> None:
         check(function, x)
 
 
+@pytest.mark.parametrize("dim", [0, -1])
+def test_tensors_without_dimensions_have_no_lines(dim: int) -> None:
+    def function(x: Any) -> Any:
+        return (x * 2).sum(dim) + x.logsumexp(dim) + x.softmax(dim)
+
+    check(function, opweave.tensor(3.0))
+
+
 def test_what_is_written_to_between_steps() -> None:
     def function(x: Any, y: Any) -> Any:
         total = (x * y).sum(-1, keepdim=True)

@@ -21,7 +21,8 @@ UNARY: tuple[Callable[[Any], Any], ...] = (
     lambda x: opweave.where(x > 1, x, 0),
     lambda x: x.t() if x.ndim == 2 else x.unsqueeze(0),
     lambda x: x[..., 1:] if x.ndim and x.shape[-1] > 2 else x,
-    lambda x: x.sum(-1, keepdim=True) if x.ndim else x,
+    lambda x: x.sum(-1, keepdim=True),
+    lambda x: x.float().softmax(0),
     lambda x: x.clone().mul_(1).t_() if x.ndim == 2 else x,
     lambda x: x.double(),
 )
