@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import inspect
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from harness.paths import ROOT
-
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md")])
+from opweave import _derivatives
+from opweave._weave.weave import WeaveError, weave
+from pages import LANGUAGES, PAGES, blocks, prose
+from weaving import python
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -21,29 +26,80 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_every_block_is_tested() -> None:
+    """By its language. Code that is only indented would have none."""
+    found = [block for page in PAGES for block in blocks(page)]
+    assert [f"{block.page}:{block.line}" for block in found if block.language not in LANGUAGES] == []
+    indented = {page.name: re.findall(r"\n\n {4,}.*", prose(page)) for page in PAGES}
+    assert {name: found for name, found in indented.items() if found} == {}
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if ">>> " in page.read_text("utf-8")], ids=lambda page: page.name
 )
 def test_sessions_print_what_they_say(page: Path) -> None:
-    text = re.sub(r"^```.*$", "", page.read_text("utf-8"), flags=re.MULTILINE)  # what ends a block ends an output
     report: list[str] = []
+    text = "\n".join(block.text for block in blocks(page, "python") if block.text.startswith(">>> "))
     session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     doctest.DocTestRunner(verbose=False).run(session, out=report.append)
     assert not report, "".join(report)
 
 
-BLOCK = re.compile(r"^```python\n(?!>>> )(.*?)^```$", re.MULTILINE | re.DOTALL)
-OTHERS = ("README", "coming-from", "dispatch", "export", "files", "generalized-tensors", "neighbours")
-"""Pages whose programs have tests of their own."""
-PROGRAMS = [page for page in PAGES if page.stem not in OTHERS and BLOCK.search(page.read_text("utf-8"))]
+def test_excerpts_stand_in_the_sources() -> None:
+    """Lines of code of the internals are still those of the files that they are from."""
+    files = [*ROOT.glob("library/nn/modules/*.py"), *ROOT.glob("codegen/expr/functions/*.py")]
+    sources = "".join(path.read_text("utf-8") for path in files) + inspect.getsource(_derivatives)
+    excerpts = [block.text for page in PAGES for block in blocks(page, "text") if not is_output(block.text)]
+    assert len(excerpts) > 2
+    lines = [line.strip() for text in excerpts for line in text.splitlines() if line.strip() != "..."]
+    assert [line for line in lines if line not in sources] == []
 
 
-@pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.name)
+def is_output(text: str) -> bool:
+    """Tell whether a block is a drawing or a message."""
+    return " → " in text or ": error: " in text
+
+
+def test_the_message_of_a_mistake(tmp_path: Path) -> None:
+    (message,) = (block.text for page in PAGES for block in blocks(page, "text") if ": error: " in block.text)
+    file = tmp_path / "ops.yaml"
+    line = re.findall(r"^ +\d+ \| (.+)$", message, re.MULTILINE)[0]
+    entry = "- func: mixed(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  doc: A sum."
+    file.write_text("\n" * 7 + f"{entry}\n{line}\n", "utf-8")
+    with pytest.raises(WeaveError) as caught:
+        weave(file, out=tmp_path)
+    assert message.strip() in str(caught.value).replace(f"{tmp_path}/", "")
+
+
+def programs(page: Path) -> list[str]:
+    """The blocks of a page as one program, and those that start processes, which would run all of it, as others."""
+    found = [block.text for block in blocks(page, "python") if not block.text.startswith(">>> ")]
+    found = [each for each in found if all(find_spec(name) or example(name).exists() for name in imported(each))]
+    alone = [each for each in found if "if __name__" in each]
+    return ["\n".join(each for each in found if each not in alone), *alone]
+
+
+def imported(text: str) -> set[str]:
+    """Return the packages that a program imports."""
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = [each.module if isinstance(each, ast.ImportFrom) else each.names[0].name for each in found]
+    names += [name.name for each in found if isinstance(each, ast.Import) for name in each.names[1:]]
+    return {name.partition(".")[0] for name in names if name and not name.startswith("torch")}
+
+
+def example(name: str) -> Path:
+    """The declarations of a package that a page says to weave."""
+    return ROOT / "examples" / f"{name}.yaml"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(programs(page))], ids=lambda page: page.name)
 def test_programs_run(page: Path, tmp_path: Path) -> None:
-    """The blocks of a page are one program."""
-    program = "\n".join(BLOCK.findall(page.read_text("utf-8")))
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    for program in programs(page):
+        for name in imported(program):
+            if example(name).exists():
+                weave(example(name), out=tmp_path)
+        (tmp_path / "page.py").write_text(program, "utf-8")
+        python("page.py", cwd=tmp_path)
 
 
 def test_the_site_has_every_page() -> None:

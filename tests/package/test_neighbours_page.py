@@ -1,28 +1,14 @@
-"""The programs of docs/neighbours.md run as they stand."""
+"""The comments of the first program of docs/neighbours.md are what its expressions are."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-
-import pytest
 from harness.paths import ROOT
-
-PAGE = (ROOT / "docs" / "neighbours.md").read_text("utf-8")
-PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_programs(program: str) -> None:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+from pages import blocks
 
 
 def test_results() -> None:
-    """What a comment at the end of a line says is what the expression is."""
     names: dict[str, object] = {}
-    for line in PROGRAMS[0].splitlines():
+    for line in blocks(ROOT / "docs" / "neighbours.md", "python")[0].text.splitlines():
         code, _, comment = line.partition("  # ")
         if comment and not code.startswith("import"):
             assert repr(eval(code, names)).replace("\n      ", "") == comment

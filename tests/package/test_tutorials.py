@@ -9,21 +9,20 @@ from pathlib import Path
 
 import pytest
 from harness.paths import ROOT
+from pages import blocks
 
 TUTORIALS = sorted(page for page in ROOT.glob("docs/tutorials/*.md") if page.stem != "index")
-_CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_cells_run(page: Path, tmp_path: Path) -> None:
     for package in ("matplotlib", "sklearn"):
         pytest.importorskip(package)
-    text = page.read_text("utf-8")
-    cells = _CELL.findall(text)
+    cells = [block.text for block in blocks(page)]
     for optional in re.findall(r"^import (pandas)\b", "".join(cells), re.MULTILINE):
         pytest.importorskip(optional)
     assert len(cells) > 3
-    assert "plt." in text, "a tutorial has a picture"
+    assert "plt." in "".join(cells), "a tutorial has a picture"
     program = tmp_path / "cells.py"
     program.write_text("\n".join(["import matplotlib", 'matplotlib.use("Agg")', *cells]), "utf-8")
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300, cwd=tmp_path)

@@ -1,37 +1,11 @@
-"""The examples of docs/files.md, one after the other in one program."""
+"""Files of h5py, zarr and NumPy take tensors and give them back."""
 
 from __future__ import annotations
 
-import importlib.util
-import re
-import sys
-import types
 from pathlib import Path
-from typing import Any
 
 import opweave as ow
 import pytest
-from harness.paths import ROOT
-
-PAGE = ROOT / "docs" / "files.md"
-
-
-def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("safetensors")
-    monkeypatch.chdir(tmp_path)
-    page = types.ModuleType("page")  # which pickles of its classes name
-    monkeypatch.setitem(sys.modules, "page", page)
-    names: dict[str, Any] = vars(page)
-    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    for block in blocks:
-        packages = re.findall(r"^import (h5py|zarr)$", block, re.MULTILINE)
-        if all(importlib.util.find_spec(package) for package in packages):
-            exec(compile(block, "files.md", "exec"), names)
-    assert names["checkpoint"]["epoch"] == 3
-    assert names["settings"].rate == 0.1
-    assert names["rows"] is not None
-    assert names["same"].shape == (1000,)
-    assert ow.from_file("x.raw", size=3).tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64", "uint16"])
