@@ -25,10 +25,10 @@ static int check_values(const ow_putting *p) {
     return fits;
 }
 
-/* What is read while self is written must not share its memory. */
-static int check_apart(const ow_tensor *self, ow_tensor *const *indices, int n, const ow_tensor *values) {
-    int overlap = ow_memory_overlap(self, values);
-    for (int k = 0; k < n; k++) overlap |= indices[k] && ow_memory_overlap(self, indices[k]);
+/* What is read while self is written must not share its memory, but that a mask which is filled may be self. */
+static int check_apart(const ow_putting *p, ow_tensor *const *indices, int n) {
+    int overlap = ow_memory_overlap(p->self, p->values);
+    for (int k = 0; k < n; k++) overlap |= indices[k] && ow_memory_overlap(p->self, indices[k]) > (indices[k] == p->mask);
     if (overlap)
         ow_fail(OW_RUNTIME_ERROR,
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
@@ -122,10 +122,9 @@ int ow_put_begin(ow_putting *p, ow_tensor *self, ow_tensor *const *indices, int 
     p->self = self;
     p->values = values;
     p->accumulates = accumulates;
-    p->mask = NULL;
+    p->mask = fills(p, mask, n) ? mask : NULL;
     if (ow_is_guarded(self->storage)) return ow_check_memory(self);
-    if (!check_apart(self, indices, n, values) || !check_conversion(p, mask)) return 0;
-    if (fills(p, mask, n)) p->mask = mask;
+    if (!check_apart(p, indices, n) || !check_conversion(p, mask)) return 0;
     p->is_known = !p->mask && !is_unknown(indices, n);
     if (p->is_known) {
         if (!ow_selection_begin(s, self, indices, n)) return 0;

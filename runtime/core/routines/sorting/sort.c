@@ -235,7 +235,7 @@ static int compute(const ow_plan *plan) {
     int done = values != NULL;
     if (done && self->ndim) {
         done = order_all(self, w->dim, w->keep, w->descending, values, w->indices);
-    } else if (done && w->keep) {
+    } else if (done) {
         if (w->indices) memset(w->indices->data, 0, sizeof(int64_t));
         done = ow_copy(values, self);
     }

@@ -88,6 +88,25 @@ def test_fills_count_as_writing() -> None:
         inside.expand(2).masked_fill_(inside, 1)
 
 
+def test_masks_are_filled_where_they_are_true() -> None:
+    for write in (
+        lambda mask: mask.masked_fill_(mask, False),
+        lambda mask: mask.__setitem__(mask, False),
+        lambda mask: mask.__setitem__(mask, opweave.tensor(0.0)),
+    ):
+        mask = opweave.tensor([True, False, True])
+        write(mask)
+        assert mask.tolist() == [False] * 3
+    both = opweave.tensor([True, False, True])
+    for write in (
+        lambda: both[1:].masked_fill_(both[:2], True),
+        lambda: both[1:].__setitem__(both[:2], True),
+        lambda: both.__setitem__(both, both[:2]),
+    ):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            write()
+
+
 def test_writing_different_values_there_is_refused() -> None:
     index, values = opweave.tensor([0, 1]), opweave.ones(2)
     for write in (
