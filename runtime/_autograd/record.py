@@ -46,7 +46,9 @@ def unrecorded(run: Callable[[], Any]) -> Any:
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The handler of the key `autograd`: the call runs unrecorded, and its result becomes an output of a node."""
     if out is not None:
-        refuse_out(op, args)
+        if any(is_differentiable(each.dtype) for each in (out if isinstance(out, (tuple, list)) else (out,))):
+            refuse_out(op, args)
+        return unrecorded(partial(redispatch, op, args, out, mode, below="autograd"))
     if keys(args) & SPARSE:  # calls of their values are recorded
         return redispatch(op, args, None, mode, below="autograd")
     kind = derivative(op)
@@ -146,6 +148,8 @@ def call_inplace(op: Op, args: Sequence[Any]) -> Any:
     target = args[op.target]
     if op.view:
         return _become_view(op, args, target)
+    if not is_differentiable(target.dtype):
+        return unrecorded(partial(redispatch, op, args, None, INPLACE, below="autograd"))
     check_inplace(target)
     if op.is_composite and not op.is_inplace:
         # The calls that it is made of are recorded, and what they keep of the target has to outlive it.

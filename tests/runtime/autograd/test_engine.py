@@ -350,6 +350,16 @@ def test_results_in_out() -> None:
         ow.exp(x, out=ow.empty(1, dtype=ow.float64))
 
 
+def test_results_without_gradients_in_out() -> None:
+    x, truth, place = leaf(1.0, 2.0), ow.empty(2, dtype=ow.bool), ow.empty((), dtype=ow.int64)
+    assert ow.gt(x, 1, out=truth) is truth
+    assert ow.argmax(x, out=place) is place
+    assert truth.tolist() == [False, True]
+    assert place.item() == 1
+    assert not truth.requires_grad
+    assert not place.requires_grad
+
+
 def test_arrays_of_what_requires_a_gradient() -> None:
     x = leaf(1.0)
     with pytest.raises(RuntimeError, match="Can't call numpy\\(\\) on Tensor that requires grad"):

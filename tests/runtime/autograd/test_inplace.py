@@ -485,6 +485,25 @@ def test_the_mean_beside_a_spread_may_be_overwritten(name: str) -> None:
     assert x.grad.tolist() == pytest.approx(want, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, y: x.copy_(y),
+        lambda x, y: x.__setitem__(slice(None), y),
+        lambda x, y: x.fill_(y[0]),
+        lambda x, y: x.gt_(y),
+        lambda x, y: x.logical_or_(y),
+        lambda x, y: x.masked_fill_(ow.tensor([True, True]), y[0]),
+    ],
+)
+@pytest.mark.parametrize("dtype", [ow.int64, ow.bool], ids=str)
+def test_integers_have_no_history(write: Any, dtype: Any) -> None:
+    x, y = ow.zeros(2, dtype=dtype), ow.ones(2, requires_grad=True)
+    write(x, y)
+    assert not x.requires_grad
+    assert x.grad_fn is None
+
+
 def test_a_view_that_has_lost_its_history_is_printed() -> None:
     base = ow.ones(2, requires_grad=True).clone()
     first, _ = base.unbind()
