@@ -11,7 +11,7 @@ typedef struct {
 } task;
 
 /* The position that one outside means; -1: none, but the number. */
-static int64_t place(const task *t, int64_t i, int64_t size) {
+OW_INLINE int64_t place(const task *t, int64_t i, int64_t size) {
     if (i >= 0 && i < size) return i;
     switch (t->rule.rule) {
     case OW_MARGIN_NEAREST: return ow_at_nearest(i, size);
@@ -32,16 +32,28 @@ static void repeat(char *to, const char *item, int itemsize, int64_t n) {
 }
 
 /* The margin of a row of `size` elements at `from`, whose first element is the i-th. */
-static void fill_margin(const task *t, char *to, const char *from, int64_t i, int64_t n, int64_t size) {
+OW_INLINE void fill_margin(const task *t, char *to, const char *from, int64_t i, int64_t n, int64_t size) {
     int itemsize = ow_itemsize(t->to->dtype);
     if (t->rule.rule == OW_MARGIN_NUMBER) repeat(to, t->outside, itemsize, n);
     else
         for (int64_t k = 0; k < n; k++) memcpy(to + k * itemsize, from + place(t, i + k, size) * itemsize, (size_t)itemsize);
 }
 
+/* The offset of what the indices of dimensions [first, last) of the copy mean; -1: the number. */
+OW_INLINE int64_t offset_of(const task *t, const int64_t *at, int first, int last) {
+    const int own = t->to->ndim - t->n;
+    int64_t offset = 0;
+    for (int d = first; d < last; d++) {
+        const int64_t i = place(t, at[d] - (d < own ? 0 : t->margins[d - own][0]), t->from->sizes[d]);
+        if (i < 0) return -1;
+        offset += i * t->from->strides[d];
+    }
+    return offset;
+}
+
 static void copy_rows(void *context, int64_t begin, int64_t end) {
     const task *t = context;
-    int last = t->to->ndim - 1, first = t->to->ndim - t->n, itemsize = ow_itemsize(t->to->dtype);
+    const int last = t->to->ndim - 1, rows = last > 0 ? last - 1 : 0, itemsize = ow_itemsize(t->to->dtype);
     int64_t width = t->to->sizes[last], size = t->from->sizes[last], at[OW_MAX_DIMS], rest = begin;
     const int64_t *beside = t->margins[t->n - 1];
     for (int d = last - 1; d >= 0; d--) {
@@ -49,16 +61,15 @@ static void copy_rows(void *context, int64_t begin, int64_t end) {
         rest /= t->to->sizes[d];
     }
     char *to = (char *)t->to->data + begin * width * itemsize;
+    int64_t around = offset_of(t, at, 0, rows); /* the same for all rows that follow one another */
     for (int64_t row = begin; row < end; row++, to += width * itemsize) {
-        int64_t source = 0;
-        int is_outside = 0;
-        for (int d = 0; d < last; d++) {
-            int64_t i = place(t, at[d] - (d < first ? 0 : t->margins[d - first][0]), t->from->sizes[d]);
-            is_outside |= i < 0;
-            source += i * t->from->strides[d];
+        const int64_t here = offset_of(t, at, rows, last), source = around < 0 || here < 0 ? -1 : around + here;
+        if (last && ++at[rows] == t->to->sizes[rows]) {
+            at[rows] = 0;
+            for (int d = rows - 1; d >= 0 && ++at[d] == t->to->sizes[d]; d--) at[d] = 0;
+            around = offset_of(t, at, 0, rows);
         }
-        for (int d = last - 1; d >= 0 && ++at[d] == t->to->sizes[d]; d--) at[d] = 0;
-        if (is_outside) {
+        if (source < 0) {
             memcpy(to, t->outside, (size_t)(width * itemsize));
             continue;
         }
