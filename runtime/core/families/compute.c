@@ -313,14 +313,15 @@ static int run_products(task *t, int64_t lines) {
     ow_contraction_sizes s;
     k->sizes(&t->context, &s);
     int64_t positions = t->table->flat ? 1 : t->context.positions;
-    if (!ow_contraction_suits(k, &s, t->context.range[t->table->variables - 1])) return 0;
+    if (!ow_contraction_suits(k, &s, t->compute, t->context.range[t->table->variables - 1])) return 0;
     if (!k->gather[t->compute]) {
         if (!may_have_margins(t, k)) return 0;
         for (int side = 0; side < 2; side++)
             if (has_margins(t, k->tensors[side]) && !add_margins(t, k->tensors[side])) return 1;
         k->sizes(&t->context, &s);
     }
-    ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions, readable(t, k->tensors[1]));
+    const int64_t n[2] = {readable(t, k->tensors[0]), readable(t, k->tensors[1])};
+    ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions, n);
     return 1;
 }
 

@@ -10,6 +10,9 @@ enum {
     LEAST_MULTIPLICATIONS = 1 << 14,
     SHORT_LINE = 8,      /* lines of the result that are so short leave most lanes of loops empty, */
     LONG_INNER = 64,     /* so that long sums are products all the same */
+    LEAST_LINE = 5,      /* terms that follow one another, along which products of few rows are computed, */
+    LINES_OF_ROW = 8,    /* or of one for so many of them; */
+    LONGER = 4,          /* times as many as elements of a line of the result make that quicker than loops */
     FEW_ROWS = 64,       /* of a part, for which columns are worth copying */
     GATHERED = 1 << 19,  /* bytes of products, from which results are gathered while they are in the level-2 cache */
     COLLECTED = 1 << 20  /* bytes of columns that OpenBLAS is given */
@@ -25,11 +28,22 @@ static int64_t count_of(const ow_contraction *k, const ow_contraction_sizes *s, 
     return n;
 }
 
-int ow_contraction_suits(const ow_contraction *k, const ow_contraction_sizes *s, int64_t line) {
+/* The terms that follow one another in both tensors, or by two in the second one, if they are more than the elements of a line of
+ * the result, and more than rows by far; otherwise 1. */
+static int64_t line_of(const ow_contraction *k, const ow_contraction_sizes *s, int dtype) {
+    const int inner = ow_contraction_first(k, INNER_VARIABLES), last = ow_contraction_first(k, KINDS_OF_VARIABLES) - 1;
+    const int64_t line = s->range[last], left = s->step[LEFT][last], right = s->step[RIGHT][last];
+    if (!ow_panel_kernel_of(dtype) || left != 1 || (right != 1 && right != 2)) return 1;
+    const int64_t rows = count_of(k, s, ROW_VARIABLES);
+    const int is_long = line >= LEAST_LINE && line > s->range[inner - 1] && (rows < LEAST_ROWS || rows <= line / LINES_OF_ROW);
+    return is_long ? line : 1;
+}
+
+int ow_contraction_suits(const ow_contraction *k, const ow_contraction_sizes *s, int dtype, int64_t line) {
     const int64_t rows = count_of(k, s, ROW_VARIABLES), columns = count_of(k, s, COLUMN_VARIABLES);
     const int64_t inner = count_of(k, s, INNER_VARIABLES);
     if (!s->applies || !rows || !columns || !inner) return 0;
-    if (line < SHORT_LINE && inner >= LONG_INNER) return 1;
+    if ((line < SHORT_LINE || line_of(k, s, dtype) >= LONGER * line) && inner >= LONG_INNER) return 1;
     return rows >= LEAST_ROWS && (line < SHORT_LINE || inner >= LEAST_INNER) && columns >= LEAST_COLUMNS &&
            (double)rows * (double)inner * (double)columns >= LEAST_MULTIPLICATIONS;
 }
@@ -66,6 +80,12 @@ static int64_t cut(task *t, int64_t products) {
         return products;
     }
     const int lanes = t->kernel->lanes, threads = ow_num_threads();
+    if (t->line > 1) {
+        t->height = rows;
+        t->width = products < 4 * threads ? t->kernel->columns : PART_COLUMNS;
+        t->across = parts(columns, t->width);
+        return products;
+    }
     const int is_same = !t->c->batch[t->k->tensors[LEFT]] && t->first % outer == 0 && products % outer == 0;
     if (is_same && parts(columns, lanes) * lanes > columns + columns / 32) {
         t->joined = products / outer;
@@ -87,7 +107,7 @@ static int64_t cut(task *t, int64_t products) {
 }
 
 static void multiply(task *t, int64_t products) {
-    double work = (double)products * (double)t->count[INNER_VARIABLES] / 4;
+    double work = (double)products * (double)t->count[INNER_VARIABLES] * (double)t->line / 4;
     work *= (double)t->count[ROW_VARIABLES] * (double)t->count[COLUMN_VARIABLES];
     const int64_t different = cut(t, products);
     ow_parallel_for(different * t->down * t->across, 1, work, t->kernel ? ow_contraction_panels : ow_contraction_blas, t);
@@ -145,11 +165,18 @@ static int64_t prepare_rest(task *t, int64_t positions, double elements) {
 }
 
 void ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, const ow_compute_context *c, int dtype,
-                        int64_t positions, int64_t lines, int64_t readable) {
+                        int64_t positions, int64_t lines, const int64_t *readable) {
     atomic_int failed = 0;
     task t = {.k = k, .s = s, .c = c, .kernel = ow_panel_kernel_of(dtype), .dtype = dtype, .size = ow_itemsize(dtype),
-              .lines = lines, .readable = readable, .failed = &failed};
+              .lines = lines, .readable = {readable[LEFT], readable[RIGHT]}, .failed = &failed};
     for (int kind = 0; kind < KINDS_OF_VARIABLES; kind++) t.count[kind] = count_of(k, s, kind);
+    ow_contraction_sizes of_lines = *s;
+    t.line = line_of(k, s, dtype);
+    if (t.line > 1) {
+        of_lines.range[ow_contraction_first(k, KINDS_OF_VARIABLES) - 1] = 1;
+        t.s = &of_lines;
+        t.count[INNER_VARIABLES] /= t.line;
+    }
     const double elements = (double)t.count[ROW_VARIABLES] * (double)t.count[COLUMN_VARIABLES];
     const int64_t products = positions * t.count[OUTER_VARIABLES];
     if (elements * (double)t.size > 0x1p62) {

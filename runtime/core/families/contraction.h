@@ -5,13 +5,13 @@
 #include "kernel/compute.h"
 #include "tensor/tensor.h"
 
-/* 1 if the product is the quicker way to a result whose last dimension has the size `line`. */
-int ow_contraction_suits(const ow_contraction *k, const ow_contraction_sizes *s, int64_t line);
+/* 1 if the product is the quicker way to a result of a dtype, whose last dimension has the size `line`. */
+int ow_contraction_suits(const ow_contraction *k, const ow_contraction_sizes *s, int dtype, int64_t line);
 
 /* Writes the results of a call, whose inputs have `positions` of the dimensions in front; `lines` of all but the last variable
- * of the result belong to each position. All indices lie inside. `readable` elements of the second tensor are in memory from
- * its first position on. */
+ * of the result belong to each position. All indices lie inside. `readable` elements of each tensor are in memory from its
+ * first position on. */
 void ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, const ow_compute_context *c, int dtype,
-                        int64_t positions, int64_t lines, int64_t readable);
+                        int64_t positions, int64_t lines, const int64_t *readable);
 
 #endif

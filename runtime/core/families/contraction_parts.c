@@ -113,22 +113,36 @@ static void find_columns(const task *t, const part *p, int64_t *right, int64_t *
     }
 }
 
-static void multiply_panels(const task *t, const part *p) {
+/* Where some inner positions lie in both tensors, which is the same in all parts. */
+typedef struct {
+    int64_t first, count, offsets[2][OW_PANEL_BYTES / sizeof(float)];
+} inner_part;
+
+static void find_inner(const task *t, int64_t first, int64_t count, inner_part *inner) {
+    if (inner->first == first && inner->count == count) return;
+    for (int tensor = 0; tensor < 2; tensor++) find_offsets(t, INNER_VARIABLES, tensor, first, count, inner->offsets[tensor]);
+    inner->first = first;
+    inner->count = count;
+}
+
+static void multiply_panels(const task *t, const part *p, inner_part *inner) {
     int64_t left_rows[PART_ROWS], right_columns[PART_COLUMNS], to_columns[PART_COLUMNS];
-    int64_t inner[2][OW_PANEL_BYTES / sizeof(float)];
     const int64_t left = start_of(t, p, LEFT), right = start_of(t, p, RIGHT), depth = OW_PANEL_BYTES / t->size;
     find_offsets(t, ROW_VARIABLES, LEFT, p->row, p->rows, left_rows);
     find_columns(t, p, right_columns, to_columns);
     ow_panel_product product = {
         .rows = p->rows,
         .columns = p->columns,
+        .line = t->line,
+        .step = t->s->step[RIGHT][ow_contraction_first(t->k, KINDS_OF_VARIABLES) - 1],
         .left = data_of(t, LEFT) + left * t->size,
         .right = data_of(t, RIGHT) + right * t->size,
         .left_rows = left_rows,
-        .left_inner = inner[LEFT],
-        .right_inner = inner[RIGHT],
+        .left_inner = inner->offsets[LEFT],
+        .right_inner = inner->offsets[RIGHT],
         .right_columns = right_columns,
-        .readable = t->readable - right,
+        .left_readable = t->readable[LEFT] - left,
+        .readable = t->readable[RIGHT] - right,
         .to = product_at(t, p) + p->row * row_step(t) * t->size,
         .to_row = row_step(t),
         .to_columns = to_columns,
@@ -137,17 +151,18 @@ static void multiply_panels(const task *t, const part *p) {
     };
     for (int64_t k = 0; k < t->count[INNER_VARIABLES]; k += depth) {
         product.inner = ow_min(depth, t->count[INNER_VARIABLES] - k);
-        for (int tensor = 0; tensor < 2; tensor++) find_offsets(t, INNER_VARIABLES, tensor, k, product.inner, inner[tensor]);
-        t->kernel->multiply(&product);
+        find_inner(t, k, product.inner, inner);
+        (t->line > 1 ? t->kernel->multiply_lines : t->kernel->multiply)(&product);
         product.adds = 1;
     }
 }
 
 void ow_contraction_panels(void *context, int64_t begin, int64_t end) {
     const task *t = context;
+    inner_part inner = {.count = 0};
     for (int64_t index = begin; index < end; index++) {
         const part p = part_of(t, index);
-        multiply_panels(t, &p);
+        multiply_panels(t, &p, &inner);
     }
 }
 

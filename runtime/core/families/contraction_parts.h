@@ -24,7 +24,8 @@ typedef struct {
     const ow_compute_context *c;
     const ow_panel_kernel *kernel; /* NULL: products are OpenBLAS's */
     int dtype;
-    int64_t size, lines, readable;
+    int64_t size, lines, readable[2];
+    int64_t line;          /* terms of a product that follow one another; 1: it is computed by panels */
     char *start;           /* a number for each row to which products are added; NULL: none */
     int adds;              /* are they added to what is in their place? */
     int64_t joined;        /* positions of the dimensions in front that are columns of one product */

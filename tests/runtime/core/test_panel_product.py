@@ -1,4 +1,4 @@
-"""Products of matrices whose elements tables of offsets lead to, at every instruction-set level of this processor."""
+"""Products of matrices whose elements or lines tables of offsets lead to, at every level of this processor."""
 
 from __future__ import annotations
 
@@ -162,3 +162,47 @@ def test_each_element_is_the_same_in_matrices_of_all_sizes(kernel: tuple[FFI, An
     whole = product(0, rows, 0, columns)
     for first, last, begin, end in ((0, 1, 0, columns), (3, 12, 5, 6), (0, rows, 17, 50), (18, 19, 60, 61)):
         assert (product(first, last, begin, end) == whole[first:last, begin:end]).all()
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("line", [2, 7, 8, 9, 14, 15, 16, 17, 31, 33, 56])
+def test_lines_of_terms(kernel: tuple[FFI, Any, Any], line: int, step: int) -> None:
+    """Lines end where memory does or before infinities, which are no terms; sums are the same in groups of any size."""
+    ffi, functions, dtype = kernel
+    random = np.random.default_rng(line)
+    rows, lines, columns = 2, 5, 20
+    width, reach = line + 3, (line - 1) * step + columns
+    left = np.full((rows, lines, width), np.inf, dtype)
+    left[..., :line] = random.uniform(-1, 1, (rows, lines, line))
+    right = random.uniform(-1, 1, (lines, reach)).astype(dtype)
+    windows = np.lib.stride_tricks.sliding_window_view(right, (line - 1) * step + 1, 1)[..., ::step]
+    expected = np.einsum("rki,kji->rj", left[..., :line].astype("float64"), windows.astype("float64"))
+    left_memory, right_memory = _guarded(left.reshape(-1)[: left.size - 3]), _guarded(right)
+
+    def product(first: int, end: int, right_memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        tables = (
+            np.arange(rows) * lines * width,
+            np.arange(lines) * width,
+            np.arange(lines) * reach,
+            np.arange(first, end),
+        )
+        to = np.zeros((rows, end - first), dtype)
+        offsets = [ffi.new("int64_t[]", [int(each) for each in table]) for table in (*tables, np.arange(end - first))]
+        given = ffi.new("ow_panel_product *")
+        given.rows, given.inner, given.columns, given.line, given.step = rows, lines, end - first, line, step
+        given.left, given.right, given.to = (
+            ffi.cast("void *", each.ctypes.data) for each in (left_memory, right_memory, to)
+        )
+        given.left_rows, given.left_inner, given.right_inner, given.right_columns, given.to_columns = offsets
+        given.left_readable, given.readable, given.to_row = left_memory.size, right_memory.size, end - first
+        functions.multiply_lines(given)
+        return to
+
+    whole = product(0, columns, right_memory)
+    _close(whole, expected, lines * line)
+    for first, end in ((0, 1), (3, 12), (7, 20)):
+        assert (product(first, end, right_memory) == whole[:, first:end]).all()
+    # What follows a line of the second matrix is no term either.
+    beside = np.full((lines, reach), np.nan, dtype)
+    beside[:, : (line - 1) * step + 1] = right[:, : (line - 1) * step + 1]
+    assert (product(0, 1, _guarded(beside)) == whole[:, :1]).all()

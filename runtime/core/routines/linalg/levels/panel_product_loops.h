@@ -115,7 +115,7 @@ static void NAME(multiply)(const ow_panel_product *p) {
 }
 
 extern const ow_panel_kernel JOIN(NAME(ow_panel_kernel), OW_LEVEL);
-const ow_panel_kernel JOIN(NAME(ow_panel_kernel), OW_LEVEL) = {LANES, VECTORS, NAME(multiply)};
+const ow_panel_kernel JOIN(NAME(ow_panel_kernel), OW_LEVEL) = {LANES, VECTORS, COLUMNS, NAME(multiply), NAME(multiply_lines)};
 
 #undef LANES
 #undef LOAD
