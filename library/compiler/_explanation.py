@@ -69,7 +69,8 @@ def _of_program(place: int, program: Program) -> Iterator[str]:
         else:
             yield f"  {_name(step)} ({step.place})"
     for number, kernel in enumerate(kernels, 1):
-        yield f"\nC of kernel {number}:\n{kernel.text}"
+        what = f"C of kernel {number}:\n{kernel.text}"
+        yield f"\n{what if kernel.text else f'Kernel {number} is calls of its operators for a few rows at a time.'}"
 
 
 def _name(operation: Operation) -> str:

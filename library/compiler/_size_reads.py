@@ -66,9 +66,12 @@ class SizeReads:
         self._add(tensor._h, index % ndim if is_size and index is not None else SHAPE, frame)
 
     def _add(self, handle: float, dim: int, frame: FrameType | None) -> None:
-        key = (handle if handle in self._known else 0.0, dim)
+        tensor = self._known.get(handle)
+        if tensor is not None and not tensor.ndim:
+            return  # There is no size that could be another one.
+        key = (0.0 if tensor is None else handle, dim)
         if key not in self.found:
-            self.found[key] = SizeRead(self._known.get(handle), dim, self._place(frame))
+            self.found[key] = SizeRead(tensor, dim, self._place(frame))
 
 
 @cache

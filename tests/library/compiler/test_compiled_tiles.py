@@ -102,6 +102,11 @@ def test_one_kernel(function: Any, full: int, places: int) -> None:
     assert _text(function, *args).startswith("program 1: 1 kernel of")
 
 
+def test_explanation() -> None:
+    text = opweave.compiler.explain(opweave.compile(lambda x: x.softmax(-1) * 2), _numbers(40, 100))
+    assert text.endswith("Kernel 1 is calls of its operators for a few rows at a time.")
+
+
 @pytest.mark.parametrize("shape", [(40, 100), (3, 5, 64), (2, 1000)], ids=str)
 @pytest.mark.parametrize(("function", "full", "places"), [each for each in ROWS if each[0] is not in_other_shapes])
 def test_gradients(function: Any, full: int, places: int, shape: Any) -> None:

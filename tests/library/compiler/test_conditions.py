@@ -93,6 +93,7 @@ def test_parts_are_merged() -> None:
     text = opweave.compiler.explain(compiled)
     assert "graph break: item() reads an element, to go on by it (" in text
     assert "test_conditions.py, line " in text
+    assert "only for" not in text  # the condition is a tensor without sizes
 
 
 def test_known_ways_do_not_run_the_function() -> None:
