@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import opweave
@@ -30,10 +31,11 @@ def documentation(name: str) -> str:
 
 
 def _signature(found: Any) -> str:
-    """The parameters and their defaults. Their types are in docstrings, in words."""
+    """The parameters and their defaults, without addresses in memory. Their types are in docstrings, in words."""
     try:
         signature = inspect.signature(found)
     except (TypeError, ValueError):
         return ""  # modules, dtypes, constants
     parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
-    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+    text = str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
