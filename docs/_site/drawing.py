@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,22 @@ _STYLE = {
 
 
 @contextmanager
-def drawn(path: Path, width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[Any]:
+def drawn(path: Path, width: float, height: float, rows: int = 1, columns: int = 1, key: str = "") -> Iterator[Any]:
     """Axes to draw on, an array of them if there are several, which are written to an SVG file: the same file every
-    time."""
+    time. It is left untouched where it is the same already, or Sphinx would make its page again."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(rows, columns)
         for each in figure.axes:
             each.spines[["top", "right"]].set_visible(False)
         yield axes
+        written = BytesIO()
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Identifier": key})
+    if not path.exists() or path.read_bytes() != written.getvalue():
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, transparent=True, metadata={"Date": None})
+        path.write_bytes(written.getvalue())
+
+
+def has_key(path: Path, key: str) -> bool:
+    """Whether a file was drawn with this key, which saves drawing it again."""
+    return path.exists() and key in path.read_text("utf-8")

@@ -1,13 +1,13 @@
 """Writes the pages that are not written by hand into folders that git ignores, when Sphinx starts.
 
 A page is written only where its text differs, so that Sphinx builds those alone that have changed. If nothing that
-pages are made of has changed since, nothing is done.
+the pages of a folder are made of has changed since, nothing is done there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -26,30 +26,42 @@ _SPECIAL = re.compile(r"[\\*_<>\[\]$#|~]")
 def write(source: str | Path) -> None:
     """Write all pages within the sources of the site."""
     root = Path(source)
-    entries, examples = package_data.path("ops.yaml"), root / "examples.txt"
-    measured, outer = root / "performance.json", [root.parent / path for path in outside.PAGES]
-    stamp, key = root / "operators" / ".stamp", _key([entries, examples, measured, *outer])
-    if stamp.exists() and stamp.read_text("utf-8") == key:
-        return
-    stamp.unlink(missing_ok=True)
-    environment = _environment()
-    _write(root / "operators", operators.pages(entries, examples, root / "operators", environment))
-    _write(root / "modules", _modules(environment))
-    speed.draw(measured, root / "figures")
+    entries, recorded, measured = package_data.path("ops.yaml"), root / "examples.txt", root / "performance.json"
+    environment, package = _environment(), _sources()
+    _make(
+        root / "operators",
+        [entries, recorded, *package],
+        lambda folder: _write(folder, operators.pages(entries, recorded, folder, environment)),
+    )
+    _make(root / "modules", package, lambda folder: _write(folder, _modules(environment)))
+    _make(root / "figures", [measured, *_own()], lambda folder: speed.draw(measured, folder))
     _write(root / outside.FOLDER, outside.pages(root.parent))
-    stamp.write_text(key, "utf-8")
 
 
-def _key(files: Iterable[Path]) -> str:
-    """A digest of all that pages are made of: these files, the package and this folder."""
+def _make(folder: Path, made_of: Iterable[Path], make: Callable[[Path], None]) -> None:
+    """Call what fills a folder, unless the files that it is made of are the same as before."""
+    digest = blake2b()
+    for path in sorted(made_of):
+        digest.update(path.read_bytes())
+    stamp, key = folder / ".stamp", digest.hexdigest()
+    if not stamp.exists() or stamp.read_text("utf-8") != key:
+        folder.mkdir(exist_ok=True)
+        stamp.unlink(missing_ok=True)
+        make(folder)
+        stamp.write_text(key, "utf-8")
+
+
+def _own() -> set[Path]:
+    """The files of this folder."""
+    return {path for path in _HERE.rglob("*") if path.suffix in (".py", ".j2")}
+
+
+def _sources() -> set[Path]:
+    """The files of this folder and of the package."""
     # In an editable installation the package lies in several folders.
     modules = (opweave.__file__, inspect_op.__file__, docstrings.__file__)
-    folders = {_HERE, Path(modules[0]).parent, *(Path(module).parents[1] for module in modules[1:])}
-    sources = {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".j2")}
-    digest = blake2b()
-    for path in (*files, *sorted(sources)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    folders = {Path(modules[0]).parent, *(Path(module).parents[1] for module in modules[1:])}
+    return _own() | {path for folder in folders for path in folder.rglob("*.py")}
 
 
 def _write(folder: Path, pages: Iterable[tuple[str, str]]) -> None:

@@ -7,6 +7,7 @@ opweave itself computes the values. What is not finite is left out, and lines en
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from opweave.codegen.model.operator import Family, Operator
 from opweave.codegen.model.parts import python_name
 from opweave.codegen.model.variants import own_name
 
-from .drawing import BLUE, GREEN, GREY, ORANGE, drawn
+from . import drawing
+from .drawing import BLUE, GREEN, GREY, ORANGE, drawn, has_key
 
 Array = Any
 """A NumPy array."""
@@ -41,7 +43,9 @@ def draw(operator: Operator, folder: Path) -> str | None:
     if not lines:
         return None
     name = f"{operator.name}.svg"
-    with drawn(folder / name, 5.6, 3.0) as axes:
+    if has_key(folder / name, key := _key(places, lines)):
+        return name
+    with drawn(folder / name, 5.6, 3.0, key=key) as axes:
         axes.axhline(0, color=GREY, linewidth=0.5)
         axes.axvline(0, color=GREY, linewidth=0.5)
         for (label, values), (colour, style) in zip(lines.items(), _LINES, strict=False):
@@ -50,6 +54,16 @@ def draw(operator: Operator, folder: Path) -> str | None:
         axes.set_ylim(*_limits(list(lines.values())))
         axes.legend(frameon=False)
     return name
+
+
+def _key(places: Array, lines: Mapping[str, Array]) -> str:
+    """A digest of all that a plot is made of: the lines, and this file with the style."""
+    digest = blake2b(digest_size=16)
+    for part in (*map(Path.read_bytes, (Path(__file__), Path(drawing.__file__))), places.tobytes()):
+        digest.update(part)
+    for label, values in lines.items():
+        digest.update(label.encode() + values.tobytes())
+    return digest.hexdigest()
 
 
 def curves(operator: Operator) -> tuple[Array, Array, Array | None] | None:

@@ -93,7 +93,22 @@ def test_a_plot_is_the_same_file_every_time(tmp_path: Path) -> None:
         name = draw(operator("sigmoid"), tmp_path)
         assert name == "sigmoid.svg"
         pictures.append((tmp_path / name).read_bytes())
+        (tmp_path / name).unlink()
     assert pictures[0] == pictures[1]
+
+
+def test_a_plot_of_the_same_lines_is_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from _site import plots
+
+    plots.draw(operator("sigmoid"), tmp_path)
+    monkeypatch.setattr(plots, "drawn", None)
+    assert plots.draw(operator("sigmoid"), tmp_path) == "sigmoid.svg"
+
+
+def test_pages_are_the_same_in_every_process() -> None:
+    from _site import classes
+
+    assert [name for _, _, entries in classes.modules() for name, text in entries if " at 0x" in text] == []
 
 
 def test_names_elsewhere() -> None:
