@@ -20,7 +20,7 @@ version = release = opweave.__version__
 
 extensions = ["myst_nb", "_site"]
 exclude_patterns = ["_site"]
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "attrs_inline"]
 myst_heading_anchors = 4
 nb_execution_mode = "cache"  # cells of tutorials run again when their text has changed
 nb_execution_in_temp = True

@@ -7,7 +7,9 @@ absent.py      names of torch that are not there
 related.py     the names that an operator has elsewhere, the operators that it calls and those that call it
 plots.py       pictures of functions of one tensor and their gradients
 speed.py       the picture of docs/performance.json
-drawing.py     the style of both
+gallery.py     a tile and a page for each example
+pictures.py    what the examples compute, as pictures
+drawing.py     the style of all pictures
 outside.py     pages that stand outside of docs/
 mathml.py      formulas in the page itself: no scripts of others, no network
 folds.py       text that is long and closed at first

@@ -17,7 +17,7 @@ from opweave._base import package_data
 from opweave._weave import inspect_op
 from opweave.codegen.docs import docstrings
 
-from . import absent, classes, operators, outside, speed
+from . import absent, classes, gallery, operators, outside, speed
 
 _HERE = Path(__file__).parent
 _SPECIAL = re.compile(r"[\\*_<>\[\]$#|~]")
@@ -27,7 +27,7 @@ def write(source: str | Path) -> None:
     """Write all pages within the sources of the site."""
     root = Path(source)
     entries, recorded, measured = package_data.path("ops.yaml"), root / "examples.txt", root / "performance.json"
-    environment, package = _environment(), _sources()
+    examples, environment, package = root.parent / "examples", _environment(), _sources()
     _make(
         root / "operators",
         [entries, recorded, *package],
@@ -35,6 +35,11 @@ def write(source: str | Path) -> None:
     )
     _make(root / "modules", package, lambda folder: _write(folder, _modules(environment)))
     _make(root / "figures", [measured, *_own()], lambda folder: speed.draw(measured, folder))
+    _make(
+        root / gallery.FOLDER,
+        [*filter(Path.is_file, examples.iterdir()), *_own()],
+        lambda folder: _write(folder, gallery.pages(examples, folder, environment)),
+    )
     _write(root / outside.FOLDER, outside.pages(root.parent))
 
 

@@ -23,7 +23,7 @@ PAGES = (
     "autograd.html",
     "operators/sections/index.html", "operators/sections/arithmetic.html", "operators/softmax.html",
     "operators/sigmoid.html", "operators/where.html", "operators/tan.html", "modules/optim.html",
-    "repository/changelog.html",
+    "repository/changelog.html", "gallery/index.html", "gallery/recurrences.html",
 )  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -119,13 +119,12 @@ def test_folds_open(page: Any, address: str) -> None:
 
 
 def test_dark_mode_changes_the_background(page: Any, address: str) -> None:
-    page.goto(f"{address}/operators/sigmoid.html")
     background = "getComputedStyle(document.body).backgroundColor"
     backgrounds = set()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.reload()
-        page.wait_for_load_state("networkidle")
+        page.goto(f"{address}/operators/sigmoid.html")
+        page.wait_for_load_state("networkidle")  # or the next page would end requests of this one
         backgrounds.add(page.evaluate(background))
     assert len(backgrounds) == 2
 

@@ -111,6 +111,26 @@ def test_pages_are_the_same_in_every_process() -> None:
     assert [name for _, _, entries in classes.modules() for name, text in entries if " at 0x" in text] == []
 
 
+def test_every_example_has_a_tile(tmp_path: Path) -> None:
+    from _site import gallery
+    from sphinx.errors import ExtensionError
+
+    assert all(each.sentence.endswith(".") and each.run for each in gallery.examples(ROOT / "examples"))
+
+    readme = (ROOT / "examples" / "README.md").read_text("utf-8")
+    for path in (ROOT / "examples").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "new.yaml").write_text("")
+    with pytest.raises(ExtensionError, match=r"examples/new\.yaml needs a row"):
+        gallery.examples(tmp_path)
+    (tmp_path / "README.md").write_text(f"{readme}\n| [new.yaml](new.yaml) | New: what is new | `opweave weave` |\n")
+    with pytest.raises(ExtensionError, match=r"examples/new\.yaml needs a function"):
+        gallery.examples(tmp_path)
+    (tmp_path / "new.yaml").unlink()
+    with pytest.raises(ExtensionError, match=r"examples/ has no new\.yaml"):
+        gallery.examples(tmp_path)
+
+
 def test_names_elsewhere() -> None:
     from _site import related
 
