@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from importlib.metadata import distribution
 from math import isqrt
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import figures
 import measure
@@ -77,7 +77,7 @@ def imports(lib: figures.Libraries) -> Iterator[measure.Figure]:
     programs = {"nothing": "pass", **{name: f"import {name}" for name in LIBRARIES}}
     found = dict.fromkeys(programs, float("inf"))
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, **_linked(Path(folder))}
+        environment = {**os.environ, **_unpacked(folder)}
         for _ in range(3 * lib.rounds):
             for name, program in programs.items():
                 found[name] = min(found[name], _seconds(program, environment))
@@ -91,32 +91,26 @@ def _seconds(program: str, environment: Mapping[str, str]) -> float:
 
 
 def installed() -> Mapping[str, float]:
-    """Megabytes of the files that are installed of each library, without what it depends on."""
-    return {name: sum(each.stat().st_size for each in _files(name)) / 1e6 for name in LIBRARIES}
+    """Megabytes of the files that a wheel of each library installs, without what it depends on."""
+    with ZipFile(_wheel()) as wheel:
+        found = {"opweave": sum(each.file_size for each in wheel.infolist())}
+    for name in LIBRARIES[1:]:
+        files = [path for path in distribution(name).files or () if path.suffix != ".pyc"]  # pip writes these
+        found[name] = sum(Path(str(path.locate())).stat().st_size for path in files)
+    return {name: size / 1e6 for name, size in found.items()}
 
 
-def _files(name: str) -> Iterator[Path]:
-    if name == "opweave" and (built := _built()):
-        yield from map(Path, built)
-        return
-    found = distribution(name)
-    yield from (path for each in found.files or () if (path := Path(str(found.locate_file(each)))).is_file())
+def _wheel() -> Path:
+    """The newest wheel of opweave: an editable installation has one instruction-set level, and looks for changes."""
+    wheels = sorted(ROOT.glob("dist/opweave-*.whl"), key=lambda path: path.stat().st_mtime)
+    return wheels[-1] if wheels else sys.exit("there is no wheel in dist/: pip install build && python -m build")
 
 
-def _built() -> Mapping[str, str]:
-    """The files of an editable installation, and where they would be installed."""
-    plans = sorted(ROOT.glob("build/cp*/meson-info/intro-installed.json"))
-    return json.loads(plans[-1].read_text("utf-8")) if plans else {}
-
-
-def _linked(folder: Path) -> Mapping[str, str]:
-    """Variables by which processes import what is built as if it were installed, without looking for changes."""
-    for source, target in _built().items():
-        path = folder / target.partition("/site-packages/")[2]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.symlink_to(source)
-    builds = os.pathsep.join(map(str, ROOT.glob("build/cp*")))
-    return {"PYTHONPATH": str(folder), "MESONPY_EDITABLE_SKIP": builds} if builds else {}
+def _unpacked(folder: str) -> Mapping[str, str]:
+    """Variables by which processes import the files of the wheel, before those of an editable installation."""
+    with ZipFile(_wheel()) as wheel:
+        wheel.extractall(folder)
+    return {"PYTHONPATH": folder, "MESONPY_EDITABLE_SKIP": os.pathsep.join(map(str, ROOT.glob("build/cp*")))}
 
 
 if __name__ == "__main__":
