@@ -56,8 +56,9 @@ class _Namespace(ModuleType):
             return importlib.import_module(f"{_NAME}.{name}")
         try:
             return getattr(sys.modules[_PACKAGE], name)
-        except AttributeError:
-            raise AttributeError(f"module {_NAME!r} (which is opweave) has no attribute {name!r}") from None
+        except AttributeError as error:
+            text = str(error).replace(repr(_PACKAGE), f"{_NAME!r} (which is opweave)", 1)
+            raise AttributeError(text, name=name) from None
 
     def __dir__(self) -> list[str]:
         return sorted({*dir(sys.modules[_PACKAGE]), "__version__"})

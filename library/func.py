@@ -15,6 +15,7 @@ from ._base.pytree import flatten
 from ._batching.call import NotBatchedError
 from ._batching.vmap import vmap as vmap
 from ._functionalization import functionalize as functionalize
+from ._names.module_names import submodule
 from ._ops.derivatives.basic import NoDerivativeError
 from ._tensor.tensor import Tensor
 from .autograd.functional.forward import Forward
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> Any:
         from .nn.utils.stateless import functional_call
 
         return functional_call
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return submodule(__name__, name)
 
 
 def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlparse as urlparse  # which libraries take from here, as the expression below
 
+from ._names.module_names import submodule
 from ._names.refusals import refused_function
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
@@ -39,7 +40,7 @@ def __getattr__(name: str) -> Any:
             return import_module("tqdm").tqdm
         except ImportError:
             raise AttributeError("the package tqdm, which has the bar of a download, is not installed") from None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return submodule(__name__, name)
 
 
 def get_dir() -> str:

@@ -133,6 +133,6 @@ def refused_name(package: str, module: str, name: str) -> Any:
     if f"@{name}" in names.split():
         return refused_decorator(f"{package}.{module}", name, reason)
     if name not in names.split():
-        raise AttributeError(f"module '{package}.{module}' has no attribute {name!r}")
+        raise AttributeError(f"module '{package}.{module}' has no attribute {name!r}; {reason}", name=name)
     make = refused_class if name.lstrip("_")[:1].isupper() else refused_function
     return make(f"{package}.{module}", name, reason)

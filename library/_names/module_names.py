@@ -14,9 +14,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from .._tensor.numpy_habits import FUNCTIONS
 from .absent_devices import ABSENT_DEVICES, names_of
 from .absent_modules import ABSENT, refused_name
+from .advice import no_attribute
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
@@ -62,8 +62,17 @@ MODULES: Mapping[str, str] = {
     "nn.modules.padding": "nn.modules.shapes",
     "nn.modules.pixelshuffle": "nn.modules.shapes",
     "nn.parallel.scatter_gather": "nn.parallel",
+    "nn.quantized": "ao.nn.quantized",
+    "nn.quantized.dynamic": "ao.nn.quantized.dynamic",
+    "nn.quantized.dynamic.modules": "ao.nn.quantized.dynamic",
+    "nn.quantized.modules": "ao.nn.quantized.modules",
     "onnx.symbolic_helper": "onnx",
     "optim.adamw": "optim.adam",
+    "quantization": "ao.quantization",
+    "quantization.fake_quantize": "ao.quantization.fake_quantize",
+    "quantization.observer": "ao.quantization.observer",
+    "quantization.qconfig": "ao.quantization.qconfig",
+    "quantization.quantize": "ao.quantization.quantize",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
     "utils.data._utils.pin_memory": "utils.data.pinning",
@@ -93,7 +102,7 @@ class _Renamed(ModuleType):
             target = import_module(f".{MODULES[own]}", _PACKAGE)
             if hasattr(target, name):
                 return getattr(target, name)
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        raise no_attribute(self.__name__, name)
 
     def __dir__(self) -> Sequence[str]:
         own = self.__name__.partition(".")[2]
@@ -112,7 +121,7 @@ class _Finder:
         if package != _PACKAGE or name not in _NAMES:
             return None
         return ModuleSpec(
-            fullname, cast("Loader", self), is_package=any(each.startswith(name + ".") for each in _NAMES)
+            fullname, cast("Loader", _Finder()), is_package=any(each.startswith(name + ".") for each in _NAMES)
         )
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -135,7 +144,5 @@ def submodule(package: str, name: str) -> ModuleType:
     Raises AttributeError if there is none.
     """
     if f"{package}.{name}".partition(".")[2] not in _NAMES:
-        advice = FUNCTIONS.get(name) if package == _PACKAGE else None
-        text = f"module {package!r} has no attribute {name!r}"
-        raise AttributeError(text if advice is None else f"{text}; write {advice}", name=name)
+        raise no_attribute(package, name)
     return import_module(f"{package}.{name}")

@@ -10,6 +10,7 @@ import multiprocessing as _multiprocessing
 from multiprocessing import *  # noqa: F403
 from typing import TYPE_CHECKING
 
+from .._names.module_names import submodule
 from .reductions import get_all_sharing_strategies, get_sharing_strategy, init_reductions, set_sharing_strategy
 from .spawn import (
     ProcessContext,
@@ -42,4 +43,4 @@ init_reductions()
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_multiprocessing, name)
+    return getattr(_multiprocessing, name, None) or submodule(__name__, name)

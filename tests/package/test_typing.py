@@ -37,7 +37,7 @@ MODULE_NAMES = sorted(
 TENSOR_NAMES = sorted(
     name
     for name in dir(opweave.Tensor)
-    if (name[0] != "_" or name in _operators.METHODS) and name not in removed.FUNCTIONS | numpy_habits.METHODS
+    if (name[0] != "_" or name in _operators.METHODS) and name not in {*removed.FUNCTIONS, *numpy_habits.ABSENT}
 )
 # An element is whatever its dtype says; lists of lists have no type; `max` is a tensor or a named tuple; and so on.
 UNTYPED = {"tolist", "grad", "grad_fn", "load", "max", "min", "median", "nanmedian", "unique", "unique_consecutive"}

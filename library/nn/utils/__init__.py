@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from ..._names.module_names import submodule as _submodule
 from . import clip_grad, convert_parameters, rnn
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
@@ -40,4 +41,4 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f".{name}", __name__)
     if name in _LAZY_NAMES:
         return getattr(_import_module(f".{_LAZY_NAMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _submodule(__name__, name)
