@@ -10,7 +10,18 @@ from pathlib import Path
 
 from harness.paths import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
+GENERATED = [
+    ROOT / line.strip("/")
+    for line in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    if line.startswith("/docs/")
+]
+"""The folders of pages that the site is built with."""
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "docs/**/*.md", "examples/*.md")
+    for page in ROOT.glob(pattern)
+    if not any(folder in page.parents for folder in GENERATED)
+)
 LANGUAGES = {
     "python": "test_documentation.py: a program or a session for each page",
     "{code-cell} ipython3": "test_tutorials.py: a program for each tutorial",
