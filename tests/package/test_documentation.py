@@ -26,6 +26,33 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [path for path in targets if not path.exists() and path.parent not in GENERATED] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_headings(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text("utf-8"))
+    assert [
+        f"{path}#{name}" for path, name in links if name not in headings(page.parent / path if path else page)
+    ] == []
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub and the site make them from their text."""
+    texts = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in texts}
+
+
+def test_pages_that_sources_name_exist() -> None:
+    """In errors, help, docstrings and comments."""
+    folders = ("library", "runtime", "codegen", "templates", "benchmarks", "tools", "examples")
+    paths = [
+        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".c", ".h", ".j2")
+    ]
+    texts = [path.read_text("utf-8") for path in [*paths, ROOT / "ops.yaml", ROOT / "pyproject.toml"]]
+    named = {found for text in texts for found in re.findall(r"\b(docs/[\w/-]+\.md)(?:#([\w-]+))?", text)}
+    assert len(named) > 5
+    assert [page for page, _ in named if not (ROOT / page).exists()] == []
+    assert [each for each in named if each[1] and each[1] not in headings(ROOT / each[0])] == []
+
+
 def test_every_block_is_tested() -> None:
     """By its language. Code that is only indented would have none."""
     found = [block for page in PAGES for block in blocks(page)]
