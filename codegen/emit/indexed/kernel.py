@@ -100,7 +100,7 @@ class Loops(Inside):
                     part.before.append(f"{dtype.c_type} *const to{index} = first_to{index} + {line};")
             small = prod(self.body.small)
             for index, each in enumerate(self.body.results):
-                emitted = self._emit(each.tree, self.outputs[index // small], f"r{index}_")
+                emitted = self._emit(each.tree, self.outputs[index // small], f"r{index}_", before=part.before)
                 place = f"lane{self._times_phases}" + (f" * {small} + {index % small}" if self.body.small else "")
                 part.statements += emitted.statements
                 part.statements.append(f"to{index // small}[{place}] = {emitted.value};")
@@ -311,7 +311,7 @@ class Loops(Inside):
             self._add_elements(part, values, inside, group)
             kept = [*([] if part.mask is None else [part.mask]), *part.tests]
             for name, each in group.items():
-                part.statements += self._combine(name, each, " & ".join(kept))
+                part.statements += self._combine(name, each, " & ".join(kept), part.before)
             return part
 
         yield lanes(step(True), step(False))
@@ -326,10 +326,10 @@ class Loops(Inside):
             part.statements += [*emitted.statements, f"const int {part.mask} = {before}({emitted.value});"]
         return part
 
-    def _combine(self, name: str, fold: Fold, kept: str) -> Iterator[str]:
+    def _combine(self, name: str, fold: Fold, kept: str, before: list[str]) -> Iterator[str]:
         dtype, target = self._fold_dtype(fold), f"{name}[{self.place}]"
         if fold.reduction in POSITIONS:
-            emitted = self._emit(fold.value, dtype, f"{name}_")
+            emitted = self._emit(fold.value, dtype, f"{name}_", before=before)
             yield from emitted.statements
             yield f"const {dtype.c_type} {name}_item = {emitted.value};"
             order = ">" if fold.reduction == "argmax" else "<"
@@ -347,7 +347,7 @@ class Loops(Inside):
                 yield from part.statements
             value = f"OW_FMA_{dtype.suffix}({parts[0].value}, {parts[1].value}, {target})"
         else:
-            emitted = self._emit(fold.value, dtype, f"{name}_")
+            emitted = self._emit(fold.value, dtype, f"{name}_", before=before)
             yield from emitted.statements
             yield f"const {dtype.c_type} {name}_item = {emitted.value};"
             value = self._joined(fold, dtype, target, f"{name}_item")

@@ -17,6 +17,7 @@ from ...expr.typed import Node
 from ...model.compute import Compute
 from ...model.operator import Operator
 from .lines import division, in_order, lane_range, line_variable, row_step, rows_at_a_time
+from .quotients import hoisted
 
 _WHOLE = {1: UINT8, 2: INT16, 4: INT32}
 """Integers by their number of bytes."""
@@ -214,15 +215,25 @@ class Texts:
         own: Mapping[str, str] = {},
         position: bool = False,
         print_tree: Callable[[Node, Mapping[str, str]], Emitted] = emit_tree,
+        before: list[str] | None = None,
     ) -> Emitted:
-        """The C of an expression; reductions are read where their arrays have them."""
+        """The C of an expression; reductions are read where their arrays have them. What all lanes have in common may
+        be computed `before` them."""
         texts = {name: name for name in self.body.uniforms}
         for name in names(tree) & self.body.atoms.keys():
             atom = self.body.atoms[name]
             texts[name] = self._fold_text(name, atom) if isinstance(atom, Fold) else name
         if position and self.lane is not None:
             texts[self.lane.name] = f"({self._position})"
-        emitted = print_tree(lower(tree, self.env, dtype, TARGET.native), texts | dict(own))
+        texts |= own
+        root = lower(tree, self.env, dtype, TARGET.native)
+        if before is not None and self.lane is not None:
+            positions = [name for name, each in self.body.folds.items() if each.reduction in POSITIONS]
+            varying = {self.lane.name, *self.body.atoms}
+            root, divided, statements = hoisted(root, texts, varying, positions, prefix, print_tree)
+            texts |= divided
+            before += (each for each in statements if each not in before)
+        emitted = print_tree(root, texts)
         if not prefix:
             return emitted
         return Emitted(

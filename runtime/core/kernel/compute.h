@@ -115,6 +115,27 @@ OW_INLINE int64_t ow_div_down(int64_t a, int64_t b) { return b == 1 ? a : a / b 
 /* Is a a multiple of b > 0? */
 OW_INLINE int ow_divides(int64_t a, int64_t b) { return b == 1 || a % b == 0; }
 
+/* Quotients of positions, less than 2^47, as products in double precision, rounded to the nearest integer: a dividend in the
+ * middle of those with one quotient is no half away from it. Adding 1.5 * 2^52 leaves integers in the low bits, as vectors
+ * have no conversions of 64 bits at most instruction-set levels. */
+typedef struct ow_divisor {
+    int64_t number, shift; /* what leads twice the dividend to that middle, */
+    double half;           /* and half of the inverse */
+} ow_divisor;
+#define OW_WHOLE_BITS INT64_C(0x4338000000000000)
+#define OW_MOST_DIVISOR (INT64_C(1) << 48) /* which has the quotients 0 and -1, as all larger ones */
+
+OW_INLINE ow_divisor ow_divisor_of(int64_t b, int *err) {
+    *err |= b == 0;
+    const int64_t near = b > OW_MOST_DIVISOR ? OW_MOST_DIVISOR : b < -OW_MOST_DIVISOR ? -OW_MOST_DIVISOR : b ? b : 1;
+    return (ow_divisor){b, (near > 0 ? 1 : -1) - near, 0.5 / (double)near};
+}
+OW_INLINE int64_t ow_quotient(int64_t a, ow_divisor b) {
+    const double middle = ow_from_bits_i64(2 * a + b.shift + OW_WHOLE_BITS) - 0x1.8p52;
+    return ow_bits_f64(middle * b.half + 0x1.8p52) - OW_WHOLE_BITS;
+}
+OW_INLINE int64_t ow_remainder(int64_t a, ow_divisor b) { return a - ow_quotient(a, b) * b.number; }
+
 /* Is the step from lane to lane known to be 2 when compiling? */
 #define OW_IS_SECOND(step) (__builtin_constant_p(step) && (step) == 2)
 /* to[i] = from[2 * i] for i in [begin, end): of two vectors that end with the last element that is taken, as compilers do not
