@@ -5,14 +5,17 @@ A signal is an image of one row: so there are operators for images and volumes a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 from .._base.dtypes import EXPORTS
+from .._dispatch.ops import ops
+from .memory_formats import channels_back, channels_moved
 from .values import is_narrow, per_dimension, wide
 
 __all__ = [
+    "by_channels",
     "fold_arguments",
     "gradient_of_chosen",
     "gradient_of_resampled",
@@ -20,8 +23,8 @@ __all__ = [
     "max_of_one_part",
     "max_of_one_window",
     "mean_arguments",
-    "mean_of_equal_parts",
     "mean_of_one_window",
+    "means_of_parts",
     "norms_of_windows",
     "parts_arguments",
     "quotients",
@@ -30,6 +33,8 @@ __all__ = [
 
 _MOST = 2**31 - 1
 """The largest kernel, stride, padding and dilation, as in torch."""
+_FEW = 16
+"""Elements side by side that fill less than one vector."""
 _WORDS = {1: "a single int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
 
 
@@ -245,34 +250,63 @@ def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple
     return (input.unsqueeze(-2), [1, *size]) if dims == 1 else (input, size)
 
 
-def mean_of_equal_parts(image: Any, size: Sequence[int]) -> Any:
-    """The means of the parts as reductions, if all parts have one size; else None.
+def means_of_parts(image: Any, size: Sequence[int]) -> Any:
+    """The means of the parts, of one dimension after the other; halves are rounded once. One part is the mean over
+    trailing dimensions.
 
-    One part is the mean over trailing dimensions. Of several, whole rows are added before the elements of a row are,
-    which lie side by side; halves are rounded once.
+    The bounds of parts depend on no sample and no channel. Where too few elements lie behind a dimension to fill
+    vectors, samples and channels are moved there, so that bounds are computed once for all of them.
     """
-    sizes, dims = image.shape[-len(size) :], len(size)
-    if not image.is_floating_point() or image.has_names():  # a name is that of a whole dimension
-        return None
-    if any(not each or whole % each for whole, each in zip(sizes, size, strict=True)):
-        return None
-    if all(each == 1 for each in size):
+    if image.has_names():
+        return means_of_parts(image.rename(None), size).rename(*image.names)
+    dims, is_floating = len(size), image.is_floating_point()
+    if is_floating and all(each == 1 for each in size):
         return image.mean(list(range(-dims, 0)), keepdim=True)
-    for dim in range(1, dims + 1):
-        image = image.unflatten(1 - 2 * dim, (size[-dim], -1))
-    inner = range(1 - 2 * dims, 0, 2)
-    if image.itemsize < 4:
-        return image.mean(list(inner))
-    for dim in inner:
-        image = image.mean(dim)
-    return image
+    means, are_last = _images(wide(image), dims)
+    first = 1
+    for place, count in enumerate(size):
+        if not are_last and first and prod(means.shape[place + 2 :]) < _FEW:
+            means, first = means.movedim(0, -1).contiguous(), 0
+        dim = place + first
+        if count != means.shape[dim] or not is_floating:  # which the operator refuses
+            before, behind = means.shape[:dim], means.shape[dim + 1 :]
+            lines = means.reshape(*means.shape[: dim + 1], prod(behind))
+            means = ops.mean_of_parts(lines, count).reshape(*before, count, *behind)
+    if are_last:
+        return channels_back(means, True).to(image.dtype)
+    means = means if first else means.movedim(-1, 0).contiguous()
+    return means.view(*image.shape[:-dims], *size).to(image.dtype)
 
 
-def gradient_of_chosen(grad: Any, indices: Any, shape: Sequence[int], dims: int) -> Any:
-    """The gradient of elements that were chosen from the last dimensions of a tensor of this shape, by their positions
-    there: elsewhere zero."""
-    flat = grad.new_zeros([*shape[:-dims], prod(shape[-dims:])])
-    return flat.scatter_add(-1, indices.flatten(-dims), grad.flatten(-dims)).reshape(shape)
+def by_channels(image: Any, dims: int, function: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The results of a function of images or volumes whose last dimension are the channels, which are moved there
+    together with the samples where they are not."""
+    if image.has_names():
+        return tuple(each.rename(*image.names) for each in by_channels(image.rename(None), dims, function))
+    images, are_last = _images(image, dims)
+    if are_last:
+        return tuple(channels_back(each, True) for each in function(images))
+    found = function(images.movedim(0, -1))
+    return tuple(each.movedim(-1, 0).contiguous().unflatten(0, image.shape[:-dims]) for each in found)
+
+
+def _images(image: Any, dims: int) -> tuple[Any, bool]:
+    """The images with their channels last where these are last in memory, and whether they are; else as many images,
+    and volumes, as there are channels of all samples. Gradients are contiguous then."""
+    if dims == 2 and image.ndim == 4:
+        moved, are_last = channels_moved(image)
+        if are_last:
+            return moved, True
+    return image.reshape(-1).view(prod(image.shape[:-dims]), *image.shape[-dims:]), False
+
+
+def gradient_of_chosen(grad: Any, indices: Any, shape: Sequence[int], dims: int, are_last: bool = False) -> Any:
+    """The gradient of elements that were chosen from the last dimensions of a tensor of this shape, or from those
+    before its channels where these are last, by their positions there: elsewhere zero."""
+    first = len(shape) - dims - are_last
+    flat = grad.new_zeros([*shape[:first], prod(shape[first : first + dims]), *shape[first + dims :]])
+    flat.scatter_add_(first, indices.flatten(first, first + dims - 1), grad.flatten(first, first + dims - 1))
+    return flat.reshape(shape)
 
 
 # ---- windows as columns -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 
 import opweave as ow
@@ -53,3 +54,45 @@ def test_one_window_is_the_mean(dims: int) -> None:
         assert ow.allclose(pool(image, sizes, divisor_override=3) * 3, image.sum(inner, keepdim=True))
     assert ow.autograd.gradcheck(lambda x: pool(x, sizes), (image[:1].requires_grad_(),))
     assert pool(image.long(), sizes).dtype is ow.int64
+
+
+def _parts(size: int, count: int) -> list[slice]:
+    return [slice(at * size // count, -(-(at + 1) * size // count)) for at in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counts"), [((7,), (3,)), ((7, 5), (3, 4)), ((3, 18), (7, 5)), ((4, 3, 5), (3, 3, 2))]
+)
+@pytest.mark.parametrize("layout", ["contiguous", "channels last", "transposed", "without a batch"])
+def test_parts_of_several_sizes(sizes: tuple[int, ...], counts: tuple[int, ...], layout: str) -> None:
+    """By the definition: each part by itself."""
+    dims = len(sizes)
+    image = ow.randn(2, 19, *sizes, dtype=ow.float64)
+    image = {
+        "contiguous": lambda: image,
+        "channels last": lambda: image.movedim(1, -1).contiguous().movedim(-1, 1),
+        "transposed": lambda: image.transpose(0, 1),
+        "without a batch": lambda: image[1],
+    }[layout]()
+    means, (largest, places) = (
+        getattr(functional, f"adaptive_{name}_pool{dims}d")(image, counts, **more)
+        for name, more in (("avg", {}), ("max", {"return_indices": True}))
+    )
+    for at in product(*map(range, counts)):
+        part = image[(..., *(_parts(size, count)[each] for size, count, each in zip(sizes, counts, at, strict=True)))]
+        assert ow.allclose(means[(..., *at)], part.mean(list(range(-dims, 0))))
+        assert largest[(..., *at)].equal(part.amax(list(range(-dims, 0))))
+    assert image.flatten(-dims).gather(-1, places.flatten(-dims)).equal(largest.flatten(-dims))
+    few = image.narrow(-dims - 1, 0, 2).detach().requires_grad_()
+    for name in ("avg", "max"):
+        pool = getattr(functional, f"adaptive_{name}_pool{dims}d")
+        assert ow.autograd.gradcheck(lambda x, pool=pool: pool(x, counts), (few,))
+        assert ow.autograd.gradgradcheck(lambda x, pool=pool: pool(x, counts), (few,))
+
+
+@pytest.mark.parametrize("counts", [3, (7, 4), (5, 1)])
+def test_halves_of_parts_of_several_sizes_are_rounded_once(counts: int | tuple[int, int]) -> None:
+    image = ow.randn(3, 7, 6).bfloat16()
+    assert functional.adaptive_avg_pool2d(image, counts).equal(
+        functional.adaptive_avg_pool2d(image.float(), counts).bfloat16()
+    )

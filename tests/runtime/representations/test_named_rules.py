@@ -269,7 +269,7 @@ def test_convolutions() -> None:
         ("permute", "view"),
         ("mm", "(n,k),(k,m)->(n,m)"),
         ("mean_of_windows2d", "(...,Y,X)->(...,Y,X)"),
-        ("mean_of_parts2d", "(...,Y,X)->(...,Y,X)"),
+        ("mean_of_parts", "(...,Y,c)->(...,Y,c)"),
         ("windows2d", "(...,self_0,self_1)->(...,I,J,Y,X)"),
         ("convolve2d", "(...,g,self_1,Y,X),(g,o,weight_2,weight_3,weight_4),(g,o)->(...,g,o,Y,X)"),
         ("sample_nearest", "(n,c,self_2,self_3,self_4),(n,p),(n,p),(n,p)->(n,c,p)"),
