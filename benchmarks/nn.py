@@ -61,6 +61,7 @@ LAYERS: tuple[tuple[str, tuple[int, ...], Callable[[Any], Callable[..., Any]]], 
     ("max_pool2d 3x3/2", (8, 64, 56, 56), lambda f: lambda x: f.max_pool2d(x, 3, 2, 1)),
     ("avg_pool2d 2x2", (8, 64, 56, 56), lambda f: lambda x: f.avg_pool2d(x, 2)),
     ("adaptive_avg_pool2d 7", (8, 64, 56, 56), lambda f: lambda x: f.adaptive_avg_pool2d(x, 7)),
+    ("adaptive_avg_pool2d 7 to 3", (8, 512, 7, 7), lambda f: lambda x: f.adaptive_avg_pool2d(x, 3)),
     ("interpolate bilinear 2", (8, 16, 56, 56), lambda f: lambda x: f.interpolate(x, scale_factor=2, mode="bilinear")),
     ("layer_norm 768", (512, 768), lambda f: lambda x: f.layer_norm(x, (768,), x[0], x[0])),
     ("group_norm 8", (8, 64, 28, 28), lambda f: lambda x: f.group_norm(x, 8)),
@@ -70,8 +71,11 @@ LAYERS: tuple[tuple[str, tuple[int, ...], Callable[[Any], Callable[..., Any]]], 
 )  # fmt: skip
 
 
-def layer(library: Any, shape: tuple[int, ...], make: Callable[[Any], Any], recorded: bool) -> Callable[[], Any]:
-    return _call(make(library.nn.functional), [_numbers(library, *shape, recorded=recorded)], recorded)
+def layer(
+    library: Any, shape: tuple[int, ...], make: Callable[[Any], Any], recorded: bool, order: str
+) -> Callable[[], Any]:
+    tensor = _numbers(library, *shape).to(memory_format=getattr(library, order)).requires_grad_(recorded)
+    return _call(make(library.nn.functional), [tensor], recorded)
 
 
 def lstm(library: Any) -> Callable[[], Any]:
@@ -89,8 +93,11 @@ def rows(lib: Libraries) -> Iterator[measure.Figure]:
             make = partial(convolution, row=row, batch=8, recorded=recorded, order="channels_last")
             yield from lib.run(f"{row[0]}, batch 8, channels last{ending}", make, None, 2.0)
         for name, shape, function in LAYERS:
-            make = partial(layer, shape=shape, make=function, recorded=recorded)
+            make = partial(layer, shape=shape, make=function, recorded=recorded, order="contiguous_format")
             yield from lib.run(f"{name}{ending}", make, None, 1.0)
+            if len(shape) == 4:
+                make = partial(layer, shape=shape, make=function, recorded=recorded, order="channels_last")
+                yield from lib.run(f"{name}, channels last{ending}", make, None, 1.0)
     yield from lib.run("LSTM 128 to 256, 50 steps, batch 32, and back", lstm, None, 1.2)
 
 

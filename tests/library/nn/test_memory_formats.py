@@ -10,6 +10,7 @@ import pytest
 from .memory_layouts import CALLS, DENSE, RESULTS, VOLUMES, WEIGHTS, called, lines, numbers, strides
 
 IMAGES = [each for each in lines(CALLS + WEIGHTS + RESULTS + DENSE) if "dropout" not in each and "empty" not in each]
+IMAGES += ["F.group_norm(x, 2)", "F.group_norm(x, 2, w(c))"]
 CHANNELS_LAST = {4: opweave.channels_last, 5: opweave.channels_last_3d}
 BOUNDS = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3, "bfloat16": 4e-2}
 
