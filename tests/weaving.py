@@ -1,5 +1,4 @@
-"""What the tests of weaving share: packages that are woven once, running Python in a fresh process, and declarations of
-every family."""
+"""What the tests of weaving share: running Python in a fresh process, and declarations of every family."""
 
 from __future__ import annotations
 
@@ -7,8 +6,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 DECLARATIONS = """\
 - func: wipe.Tensor(Tensor self, Tensor other, *, Scalar amount=0.5) -> Tensor
@@ -141,23 +138,6 @@ def raises(kind, text, function, *arguments):
         raise AssertionError(f"no {kind.__name__}")
 """
 """A function for scripts that `python` runs: the call raises an error with this text."""
-
-
-def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
-    """A folder for all processes of a test run: the first of them weaves a package there, the others find it."""
-    own = factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-def written(path: Path, text: str) -> Path:
-    """The file with this text, which other processes of the run may be reading already."""
-    if not path.exists():
-        own = path.with_suffix(f".{os.getpid()}")
-        own.write_text(text)
-        own.replace(path)
-    return path
 
 
 def python(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:

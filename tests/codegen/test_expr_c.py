@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 from c_harness import REAL_DTYPES, Case, grid, outcomes
-from weaving import shared_folder
+from folders import shared_folder
 
 from codegen.dtypes import BOOL, DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
 from codegen.expr import FUNCTIONS, C, ExpressionError, Target, emit_c, evaluate, parse, type_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, written
+from folders import written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -28,8 +29,7 @@ OPERATORS = """
 
 def test_requirements(tmp_path: Path) -> None:
     weave(written(tmp_path / "pairs.yaml", OPERATORS), out=tmp_path)
-    python(
-        "-c",
+    script(
         """
 import opweave as ow
 import pairs

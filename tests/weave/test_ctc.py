@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder
+from folders import shared_folder
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -28,8 +29,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def test_the_loss_and_its_gradient(woven: Woven) -> None:
-    python(
-        "-c",
+    script(
         HEAD
         + """
 # Three steps of equal chances and one label: of the eight sequences of two classes six are that label, and four of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -86,4 +87,4 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def test_values_and_gradients(woven: Woven) -> None:
-    python("-c", CODE, cwd=woven.folder.parent)
+    script(CODE, cwd=woven.folder.parent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -40,7 +41,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent)
+    script(HEAD + code, cwd=woven.folder.parent)
 
 
 def test_learning(woven: Woven) -> None:

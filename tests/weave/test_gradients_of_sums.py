@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -102,7 +103,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent)
+    script(HEAD + code, cwd=woven.folder.parent)
 
 
 def test_a_package_names_the_operators_that_it_exports(woven: Woven) -> None:

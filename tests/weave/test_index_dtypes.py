@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -146,7 +147,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, code: str) -> None:
-    python("-c", HEAD + code, cwd=folder)
+    script(HEAD + code, cwd=folder)
 
 
 def test_results_of_another_dtype_than_the_inputs(folder: Path) -> None:

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder
+from folders import shared_folder
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -37,7 +38,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent, **environment)
+    script(HEAD + code, cwd=woven.folder.parent, **environment)
 
 
 def test_functions_of_the_file_and_names_for_parts(woven: Woven) -> None:

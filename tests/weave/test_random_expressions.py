@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import RAISES, python, shared_folder
+from folders import shared_folder
+from scripts import script
+from weaving import RAISES
 
 pytest.importorskip("opweave")
 
@@ -64,4 +66,4 @@ raises(NotImplementedError, "not implemented for 'Long'", ops.noisy, x.long())
 
 def test_random_numbers_of_elements(tmp_path_factory: pytest.TempPathFactory) -> None:
     woven = weave(EXAMPLES, out=shared_folder(tmp_path_factory, "random_expressions"), name="random_ops")
-    python("-c", RAISES + CODE, cwd=woven.folder.parent)
+    script(RAISES + CODE, cwd=woven.folder.parent)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import RAISES, python, shared_folder
+from folders import shared_folder
+from scripts import script
+from weaving import RAISES
 
 pytest.importorskip("opweave")
 
@@ -65,4 +67,4 @@ raises(RuntimeError, "", ops.escapes, ow.tensor(left), ow.tensor(top), -1, 2)
 
 def test_loops_for_each_position(tmp_path_factory: pytest.TempPathFactory) -> None:
     woven = weave(EXAMPLES, out=shared_folder(tmp_path_factory, "rounds"))
-    python("-c", RAISES + CODE, cwd=woven.folder.parent)
+    script(RAISES + CODE, cwd=woven.folder.parent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder
+from folders import shared_folder
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -108,7 +109,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, level: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent, OPWEAVE_ISA=level)
+    script(HEAD + code, cwd=woven.folder.parent, OPWEAVE_ISA=level)
 
 
 @pytest.mark.parametrize("level", LEVELS)

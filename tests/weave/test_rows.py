@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder
+from folders import shared_folder
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -49,7 +50,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent, **environment)
+    script(HEAD + code, cwd=woven.folder.parent, **environment)
 
 
 def test_results_of_elements_and_of_rows(woven: Woven) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -75,8 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_halves_and_remainders(folder: Path) -> None:
-    python(
-        "-c",
+    script(
         HEAD
         + """
 def expected(x, cos, sin):
@@ -104,8 +104,7 @@ fails(lambda: ops.repeated(of(x), 4, 0), "ZeroDivisionError")
 
 
 def test_conditions_that_depend_on_the_line(folder: Path) -> None:
-    python(
-        "-c",
+    script(
         HEAD
         + """
 for shape in ((1, 1), (5, 7), (70, 130), (0, 3)):

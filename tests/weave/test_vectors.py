@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import RAISES, python, shared_folder
+from folders import shared_folder
+from scripts import script
+from weaving import RAISES
 
 pytest.importorskip("opweave")
 
@@ -34,7 +36,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
-    python("-c", HEAD + RAISES + code, cwd=woven.folder.parent, **environment)
+    script(HEAD + RAISES + code, cwd=woven.folder.parent, **environment)
 
 
 def test_positions_with_expressions_of_their_own(woven: Woven) -> None:

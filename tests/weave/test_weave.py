@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from weaving import DECLARATIONS, TINY, python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
+from weaving import DECLARATIONS, TINY, python
 
 pytest.importorskip("opweave")
 
@@ -35,7 +37,7 @@ def tiny(tmp_path: Path) -> Path:
 def check(woven: Woven, code: str, **environment: str) -> None:
     """Runs assertions in a fresh process that has imported the package."""
     head = "import numpy as np, opweave as ow, every_family as ops\nfrom opweave import tensor\n"
-    python("-c", head + code, cwd=woven.folder.parent, **environment)
+    script(head + code, cwd=woven.folder.parent, **environment)
 
 
 # ---- what a woven package can do ---------------------------------------------------------------------------

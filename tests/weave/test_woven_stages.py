@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from scripts import script
 
 pytest.importorskip("opweave")
 
@@ -87,7 +88,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent)
+    script(HEAD + code, cwd=woven.folder.parent)
 
 
 def test_values(woven: Woven) -> None:
