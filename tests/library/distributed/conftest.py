@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from folders import shared_folder
 
 from .ranks import run_cases
 
@@ -16,6 +17,4 @@ def reports(request, tmp_path_factory):
     """What each rank reports of the cases of a module, in so many processes: `ranks.each_case` says which. The first
     test of a module runs all of its cases."""
     module, size = request.param
-    folder = tmp_path_factory.getbasetemp() / f"{module}-{size}"
-    folder.mkdir(exist_ok=True)
-    return _reports(module, size, folder)
+    return _reports(module, size, shared_folder(tmp_path_factory, f"{module}-{size}"))

@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.generate import locked
+
 HERE = Path(__file__).parent
 _reserved: list[socket.socket] = []
 needs_mpi = pytest.mark.skipif(
@@ -47,14 +49,17 @@ def environment(**variables: object) -> dict[str, str]:
 
 
 def run_cases(module: str, size: int, folder: Path) -> list[dict[str, str]]:
-    """Run all cases in so many processes; for each rank, what each case has raised."""
-    command = ["mpiexec", "-n", str(size), sys.executable, str(HERE / "ranks.py"), str(folder), module]
-    ended = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+    """Run all cases in so many processes, unless another process of the tests has; for each rank, what each case has
+    raised."""
     files = [folder / f"{rank}.json" for rank in range(size)]
-    assert all(file.exists() for file in files), ended.stdout + ended.stderr
-    reports = [json.loads(file.read_text()) for file in files]
-    assert not ended.returncode or any(any(report.values()) for report in reports), ended.stdout + ended.stderr
-    return reports
+    with locked(folder):
+        if not all(file.exists() for file in files):
+            command = ["mpiexec", "-n", str(size), sys.executable, str(HERE / "ranks.py"), str(folder), module]
+            ended = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+            said = ended.stdout + ended.stderr
+            assert all(file.exists() for file in files), said
+            assert not ended.returncode or any(any(json.loads(file.read_text()).values()) for file in files), said
+        return [json.loads(file.read_text()) for file in files]
 
 
 def each_case(**sizes: Sequence[int]) -> pytest.MarkDecorator:

@@ -20,9 +20,11 @@ from typing import Any
 
 import pytest
 from cffi import FFI
+from folders import shared_folder
 
 from codegen.dtypes import DTYPES
 from codegen.emit.dtypes import emit_header
+from codegen.generate import locked
 
 ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "runtime" / "core"
@@ -68,15 +70,23 @@ def compile_c(*arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def compiled_once(factory: pytest.TempPathFactory, name: str, *arguments: str) -> Path:
+    """The file that the compiler makes, which the processes of the run share."""
+    folder = shared_folder(factory, name)
+    path = folder / "compiled"
+    with locked(folder):
+        if not path.exists():
+            compile_c(*arguments, "-o", str(path))
+    return path
+
+
 @pytest.fixture(scope="session")
 def core_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("core") / "libcore.so"
-    files = sources(STATE + TENSORS + PYTHON)
+    files = [*sources(STATE + TENSORS + PYTHON), str(NATIVE / "stubs.c")]
     # -Bsymbolic: short names such as `size` must not bind to whatever the interpreter's process exports
-    compile_c(
-        "-O2", "-shared", "-fPIC", "-Wl,-Bsymbolic", *flags(), *files, str(NATIVE / "stubs.c"), "-ldl", "-o", str(path)
+    return compiled_once(
+        tmp_path_factory, "core", "-O2", "-shared", "-fPIC", "-Wl,-Bsymbolic", *flags(), *files, "-ldl"
     )
-    return path
 
 
 @dataclass
@@ -127,14 +137,10 @@ def core(core_library: Path) -> Core:
 
 @pytest.fixture(scope="session")
 def build_stress(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return a function that compiles stress.c with the given flags (once) and gives the program's path."""
-    built: dict[str, Path] = {}
+    """Return a function that compiles stress.c with the given flags and gives the program's path."""
 
     def build(options: str) -> Path:
-        if options not in built:
-            path = tmp_path_factory.mktemp("stress") / "stress"
-            compile_c(*options.split(), *flags(), str(NATIVE / "stress.c"), *sources(STATE + TENSORS), "-o", str(path))
-            built[options] = path
-        return built[options]
+        files = [str(NATIVE / "stress.c"), *sources(STATE + TENSORS)]
+        return compiled_once(tmp_path_factory, f"stress {options}", *options.split(), *flags(), *files)
 
     return build

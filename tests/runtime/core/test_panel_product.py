@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cffi import FFI
 
-from .conftest import CORE, compile_c, flags
+from .conftest import CORE, compiled_once, flags
 
 FOLDER = CORE / "routines" / "linalg" / "levels"
 LEVELS = {"v1": "x86-64", "v3": "x86-64-v3", "v4": "x86-64-v4"}
@@ -26,12 +26,9 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     level = request.param
     if NEEDED[level] not in Path("/proc/cpuinfo").read_text():
         pytest.skip(f"this processor has no {NEEDED[level]}")
-    path = tmp_path_factory.mktemp("panels") / f"{level}.so"
     source = str(FOLDER / "panel_product_kernels.c")
-    compile_c(
-        "-O2", f"-march={LEVELS[level]}", f"-DOW_LEVEL={level}", "-shared", "-fPIC", *flags(), source, "-o", str(path)
-    )
-    return level, path
+    options = ("-O2", f"-march={LEVELS[level]}", f"-DOW_LEVEL={level}", "-shared", "-fPIC", *flags())
+    return level, compiled_once(tmp_path_factory, f"panels {level}", *options, source)
 
 
 @pytest.fixture(scope="module", params=DTYPES)
