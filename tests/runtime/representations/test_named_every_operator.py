@@ -81,7 +81,9 @@ def expected(operator: dict[str, Any], args: list[Any], result: opweave.Tensor) 
     return None
 
 
-@pytest.mark.parametrize("operator", [each for each in described() if [*calls(each)]], ids=lambda each: each["name"])
+@pytest.mark.parametrize(
+    "operator", [each for each in described() if any(True for _ in calls(each))], ids=lambda each: each["name"]
+)
 def test_operator(operator: dict[str, Any]) -> None:
     refuses = answers = False
     for function, given in calls(operator):
