@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,12 @@ def raises(kind, text, function, *arguments):
         raise AssertionError(f"no {kind.__name__}")
 """
 """A function for scripts that `python` runs: the call raises an error with this text."""
+
+
+def entries(text: str, *names: str) -> str:
+    """The declarations of these operators among others, which are to be compiled at every level."""
+    parts = re.split(r"^(?=- )", text, flags=re.MULTILINE)
+    return "".join(part for part in parts if re.match(rf"- func: ({'|'.join(names)})\b", part))
 
 
 def python(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:

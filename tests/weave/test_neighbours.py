@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from folders import shared_folder
+from folders import shared_folder, written
 from scripts import script
-from weaving import RAISES
+from weaving import RAISES, entries
 
 pytest.importorskip("opweave")
 
@@ -32,6 +32,12 @@ check_again = ow.autograd.gradgradcheck
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "neighbours"))
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory: pytest.TempPathFactory) -> Woven:
+    folder = shared_folder(tmp_path_factory, "products")
+    return weave(written(folder / EXAMPLES.name, entries(EXAMPLES.read_text(), "correlate")), out=folder)
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
@@ -67,9 +73,9 @@ near(ops.blur(ow.from_numpy(image).transpose(2, 3), 1)[1, 2], uniform_filter(ima
 
 
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
-def test_products_and_their_gradients(woven: Woven, level: str) -> None:
+def test_products_and_their_gradients(products: Woven, level: str) -> None:
     run(
-        woven,
+        products,
         """
 from opweave._C import lib
 for length, width in ((1, 1), (3, 5), (7, 2), (40, 3), (70, 9)):
