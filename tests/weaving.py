@@ -138,7 +138,7 @@ def raises(kind, text, function, *arguments):
     else:
         raise AssertionError(f"no {kind.__name__}")
 """
-"""A function for scripts that `python` runs: the call raises an error with this text."""
+"""A function for scripts: the call raises an error with this text."""
 
 
 def entries(text: str, *names: str) -> str:

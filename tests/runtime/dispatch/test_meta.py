@@ -40,12 +40,11 @@ PUBLIC = [each for each in described() if [*samples.calls_of(each)]]
 
 @pytest.mark.parametrize("operator", PUBLIC, ids=lambda operator: operator["name"])
 def test_operator(operator: dict[str, Any], beside: Beside) -> None:
-    schema, separate = operator["schema"], "varargs" in operator["tags"]
-    for kind, path in samples.calls_of(operator):
-        function = samples.function_of(kind, path, opweave)
-        for given in samples.arguments(schema, DTYPE_PAIRS):
-            args = samples.own(given[0] if separate else given, opweave)
-            shown = [each if isinstance(each, (int, float)) else np.shape(each) for each in given]
+    for given in samples.arguments(operator["schema"], DTYPE_PAIRS):
+        shown = [each if isinstance(each, (int, float)) else np.shape(each) for each in given]
+        for kind, path in samples.calls_of(operator):
+            function = samples.function_of(kind, path, opweave)
+            args = samples.own(given[0] if "varargs" in operator["tags"] else given, opweave)
             what = f"{kind} {path} {shown}"
             result = beside.call(what, function, *args)
             if kind == "function" and operator["out"]:

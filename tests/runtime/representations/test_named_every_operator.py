@@ -49,10 +49,11 @@ def called(function: Any, args: list[Any]) -> Any:
 
 def calls(operator: dict[str, Any]) -> Iterator[tuple[Any, list[Any]]]:
     """Functions and methods with arguments, among them a tensor that has dimensions."""
-    for kind, path in samples.calls_of(operator):
-        for arrays in samples.arguments(operator["schema"], DTYPES):
-            given = arrays[0] if "varargs" in operator["tags"] else arrays
-            if any(each.ndim for each in tensors(samples.own(given, opweave))):
+    paths = [*samples.calls_of(operator)]
+    for arrays in samples.arguments(operator["schema"], DTYPES) if paths else ():
+        given = arrays[0] if "varargs" in operator["tags"] else arrays
+        if any(each.ndim for each in tensors(samples.own(given, opweave))):
+            for kind, path in paths:
                 yield samples.function_of(kind, path, opweave), given
 
 
