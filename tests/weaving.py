@@ -142,7 +142,7 @@ def raises(kind, text, function, *arguments):
 
 
 def entries(text: str, *names: str) -> str:
-    """The declarations of these operators among others, which are to be compiled at every level."""
+    """The declarations of these operators, which stand in a text among others."""
     parts = re.split(r"^(?=- )", text, flags=re.MULTILINE)
     return "".join(part for part in parts if re.match(rf"- func: ({'|'.join(names)})\b", part))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import fuzzing
 import pytest
-from weaving import TINY, python
+from weaving import TINY, entries, python
 
 pytest.importorskip("opweave")
 
@@ -159,7 +159,7 @@ def test_output_that_nobody_reads(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_weave_then_use_show_and_list(tiny: Path, tmp_path: Path) -> None:
+def test_weave_then_use_show_and_list(tiny: Path, tmp_path: Path, command: Command) -> None:
     done = opweave("weave", "tiny_ops.yaml", "--name", "woven_ops", "--out", "made/here", cwd=tmp_path)
     assert done.stdout.startswith("wove woven_ops: 1 operator in ")
     assert done.stdout.endswith("import woven_ops  # half_more\n")
@@ -169,8 +169,8 @@ def test_weave_then_use_show_and_list(tiny: Path, tmp_path: Path) -> None:
     assert again.stdout.startswith("woven_ops is up to date: 1 operator, in woven_ops")
     assert "half_more.c" in opweave("show", "woven_ops.half_more", cwd=folder).stdout
     assert "woven_ops.half_more" in opweave("list", "woven_ops", cwd=folder).stdout
-    assert "cannot import the package 'absent'" in opweave("list", "absent", cwd=folder, status=1).stderr
-    assert "'json' is not a package of woven operators" in opweave("list", "json", cwd=folder, status=1).stderr
+    assert "cannot import the package 'absent'" in command("list", "absent", status=1).stderr
+    assert "'json' is not a package of woven operators" in command("list", "json", status=1).stderr
 
 
 def test_weave_shows_progress_on_a_terminal(tiny: Path, tmp_path: Path) -> None:
@@ -187,14 +187,14 @@ def test_weave_failure(tiny: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "tiny_ops").exists()
 
 
-def test_check(tiny: Path, tmp_path: Path) -> None:
+def test_check(tiny: Path, tmp_path: Path, command: Command) -> None:
     assert opweave("check", "tiny_ops.yaml", cwd=tmp_path).stdout == "tiny_ops.yaml: 1 operator, no mistakes\n"
     tiny.write_text(tiny.read_text().replace("self * self", "self * slef").replace("doc:", "dok:"))
     done = opweave("check", "tiny_ops.yaml", cwd=tmp_path, status=1)
     assert "tiny_ops.yaml:2:3: error: " in done.stderr
     assert "tiny_ops.yaml:3:23: error: unknown name 'slef'" in done.stderr
     assert "    3 |   elementwise: self * slef + 0.5\n" in done.stderr
-    assert "absent.yaml: error: cannot read" in opweave("check", "absent.yaml", cwd=tmp_path, status=1).stderr
+    assert "absent.yaml: error: cannot read" in command("check", "absent.yaml", status=1).stderr
 
 
 def test_what_follows_anyway_is_a_hint(tiny: Path, tmp_path: Path) -> None:
@@ -220,6 +220,7 @@ def test_check_of_opweave_itself(tmp_path: Path) -> None:
     assert opweave("check", str(own), cwd=tmp_path).stdout.endswith("no mistakes\n")
     (tmp_path / "ops.yaml").write_bytes(own.read_bytes())
     opweave("check", "--core", "ops.yaml", cwd=tmp_path)
+    (tmp_path / "ops.yaml").write_text(entries(own.read_text(), "add"))
     assert "'add' already exists in opweave" in opweave("check", "ops.yaml", cwd=tmp_path, status=1).stderr
 
 
