@@ -37,8 +37,9 @@ def operators(family: str) -> Any:
 
 
 def in_torch(spec: Spec) -> bool:
-    """Has torch the submodule's function? Some of linalg are NumPy's alone."""
-    return not spec.module or oracle.has(f"{spec.module}.{spec.name}")
+    """Has torch the function or the method? Some of linalg are NumPy's alone."""
+    path = f"{spec.module}.{spec.name}" if spec.module else spec.name
+    return oracle.has(path) or (not spec.module and oracle.has(f"Tensor.{spec.name}"))
 
 
 def dtypes_of(spec: Spec) -> list[DType]:
