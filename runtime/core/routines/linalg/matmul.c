@@ -14,14 +14,19 @@ static ow_tensor *multiply(const ow_tensor *self, const ow_tensor *other) {
     return ow_extern(ow_matmul_ops[product_of(left.ndim, right.ndim)], inputs, NULL, NULL, OW_NEW);
 }
 
-/* The first dimensions of `t`, all but `kept` ones, become one. It is contiguous, which says nothing of the strides of
- * dimensions of size 1. 0 where that has more positions than can be counted, as it may without elements. */
+/* The first dimensions of `t`, all but `kept` ones, become one. 0 where their positions do not follow one another in memory,
+ * or are more than can be counted, as they may be without elements. Strides of dimensions of size 1 say nothing. */
 static int fold(ow_tensor *t, int kept, int64_t *sizes, int64_t *strides) {
-    int first = t->ndim - kept, overflow = 0;
-    sizes[0] = strides[0] = 1;
-    for (int d = 0; d < first; d++) overflow |= __builtin_mul_overflow(sizes[0], t->sizes[d], &sizes[0]);
-    for (int d = first; d < t->ndim; d++) overflow |= __builtin_mul_overflow(strides[0], t->sizes[d], &strides[0]);
-    if (overflow) return 0;
+    int first = t->ndim - kept;
+    sizes[0] = 1;
+    strides[0] = t->sizes[first];
+    for (int d = first - 1; d >= 0; d--) {
+        int64_t next;
+        if (t->sizes[d] == 1) continue;
+        if (sizes[0] == 1) strides[0] = t->strides[d];
+        else if (__builtin_mul_overflow(strides[0], sizes[0], &next) || t->strides[d] != next) return 0;
+        if (__builtin_mul_overflow(sizes[0], t->sizes[d], &sizes[0])) return 0;
+    }
     memcpy(sizes + 1, t->sizes + first, sizeof(int64_t) * (size_t)kept);
     memcpy(strides + 1, t->strides + first, sizeof(int64_t) * (size_t)kept);
     t->sizes = sizes;
@@ -67,12 +72,11 @@ ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other) {
         ow_tensor_refresh(&right);
         return multiply(&right, &left);
     }
-    if (n > 2 && m <= 2 && self->flags & OW_CONTIGUOUS) { /* all rows of the batch times one matrix */
+    if (n > 2 && m <= 2) { /* all rows of the batch times one matrix */
         if (!fold(&left, 1, sizes, strides)) return NULL;
         return unfold(multiply(&left, &right), self, n - 1);
     }
     if (n < 4 || !same_batch(self, other)) return NULL;
-    if (!(self->flags & other->flags & OW_CONTIGUOUS)) return NULL;
     if (!fold(&left, 2, sizes, strides) || !fold(&right, 2, sizes2, strides2)) return NULL;
     return unfold(multiply(&left, &right), self, n - 2);
 }

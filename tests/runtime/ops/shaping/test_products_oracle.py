@@ -53,6 +53,10 @@ L.ones(3, 2).addr_(v, w, beta=0.5)
 i.addr_(w, w)
 L.addr(L.ones(3, 2), v, w, out=L.zeros(3, 2))
 L.addr(L.ones(3, 2), v, "x")
+B.transpose(0, 1) @ C[0], (B.transpose(0, 1) @ C[0]).stride()
+B[:, ::2] @ C[0], B[:1, 1:2, ::2] @ C[0][::2], B[:1].expand(3, 3, 4) @ C[0]
+B[..., :2] @ C[0, :2], B[..., :2] @ v[:2], B.view(1, 2, 3, 4)[..., :2] @ C.view(1, 2, 4, 5)[:, :, :2]
+L.matmul(B.transpose(0, 1), C[0], out=L.zeros(3, 2, 5))
 L.baddbmm(D, B, C)
 D.baddbmm(B, C, beta=2, alpha=0.5)
 L.baddbmm(D * n, B, C, beta=0)
