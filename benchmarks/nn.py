@@ -78,9 +78,9 @@ def layer(
     return _call(make(library.nn.functional), [tensor], recorded)
 
 
-def lstm(library: Any) -> Callable[[], Any]:
-    module = library.nn.LSTM(128, 256)
-    return _call(module, [_numbers(library, 50, 32, 128, recorded=True)], True)
+def recurrent(library: Any, kind: str, recorded: bool) -> Callable[[], Any]:
+    module = getattr(library.nn, kind)(128, 256).requires_grad_(recorded)
+    return _call(module, [_numbers(library, 50, 32, 128, recorded=recorded)], recorded)
 
 
 def rows(lib: Libraries) -> Iterator[measure.Figure]:
@@ -98,7 +98,9 @@ def rows(lib: Libraries) -> Iterator[measure.Figure]:
             if len(shape) == 4:
                 make = partial(layer, shape=shape, make=function, recorded=recorded, order="channels_last")
                 yield from lib.run(f"{name}, channels last{ending}", make, None, 1.0)
-    yield from lib.run("LSTM 128 to 256, 50 steps, batch 32, and back", lstm, None, 1.2)
+        for kind in ("LSTM", "GRU", "RNN"):
+            make = partial(recurrent, kind=kind, recorded=recorded)
+            yield from lib.run(f"{kind} 128 to 256, 50 steps, batch 32{ending}", make, None, 1.2)
 
 
 def main() -> None:

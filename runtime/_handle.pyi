@@ -154,6 +154,14 @@ def call_kernel(number: int, /, *operands: object) -> Any: ...
 def overwrite(
     function: Function, rows: tuple[tuple[Any, ...], ...], numbers: tuple[Any, ...], /
 ) -> list[tuple[Any, ...]]: ...
+def recur(
+    function: Function,
+    tensors: tuple[Any, ...],
+    product: tuple[Any, Any, Any, Any],
+    backwards: bool,
+    behind: bool,
+    /,
+) -> bool: ...
 def produce(number: int, out: object, standard: int, sizes: object, dtype: object, /, *numbers: object) -> Any: ...
 def set_slow_path(
     bound: Callable[..., Any],

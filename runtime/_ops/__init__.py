@@ -28,7 +28,6 @@ from .linalg.matrix_exp import *  # noqa: F403
 from .linalg.multi_dot import *  # noqa: F403
 from .linalg.norms import *  # noqa: F403
 from .losses import *  # noqa: F403
-from .lstm_steps import *  # noqa: F403
 from .memory_changes import *  # noqa: F403
 from .memory_formats import *  # noqa: F403
 from .node_outputs import *  # noqa: F403
@@ -42,6 +41,7 @@ from .quantization import *  # noqa: F403
 from .random_arguments import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .recurrent import *  # noqa: F403
+from .recurrent_steps import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .segments import *  # noqa: F403

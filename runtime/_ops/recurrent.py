@@ -12,7 +12,7 @@ from .._base.promotion import promote_types
 from .._dispatch.ops import ops
 from .node_outputs import outputs
 
-__all__ = ["check_layers", "lstm_by_steps", "next_state", "recurrent_layers"]
+__all__ = ["by_steps", "check_layers", "next_state", "recurrent_layers"]
 
 Step = Callable[[Any, Any, "Layer"], Any]
 
@@ -29,6 +29,11 @@ class Layer:
     def of_inputs(self, x: Any) -> Any:
         """Return what the inputs of all steps add to the gates, in one product, which strided ones would not be."""
         return ops.linear(x.contiguous(), self.w_ih, self.b_ih)
+
+    def join_biases(self) -> None:
+        """Have the inputs add both biases, which a GRU has apart."""
+        if self.b_hh is not None:
+            self.b_ih, self.b_hh = self.b_ih + self.b_hh, None
 
     def of_state(self, h: Any) -> Any:
         """Return what the state adds to the gates."""
@@ -92,10 +97,20 @@ def _over_steps(step: Step, gates: Any, state: Any, layer: Layer, backwards: boo
     return ops.stack(found), state
 
 
-def lstm_by_steps(gates: Any, h: Any, c: Any, weight: Any, bias: Any, backwards: bool) -> tuple[Any, Any, Any]:
-    """Return what `lstm_steps` does, by operators that can be differentiated: the outputs and the last state."""
-    found, state = _over_steps(_lstm_step, gates, (h, c), Layer([None, weight, None, bias], True), backwards)
-    return (found, *state)
+def by_steps(kind: str, gates: Any, h: Any, c: Any, weight: Any, bias: Any, backwards: bool) -> tuple[Any, Any]:
+    """Return what `recurrent_steps` does, by operators that can be differentiated: the outputs and the last state."""
+    state = (h,) if c is None else (h, c)
+    return _over_steps(_STEPS[kind], gates, state, Layer([None, weight, None, bias], True), backwards)
+
+
+def _over_all(kind: str, gates: Any, state: Any, layer: Layer, backwards: bool) -> tuple[Any, Any]:
+    """Under autocast the state of a GRU is not in the half format of the gates."""
+    if layer.w_hr is not None or (kind == "gru" and gates.dtype is not state[0].dtype):
+        return _over_steps(_STEPS[kind], gates, state, layer, backwards)
+    h, c = state if kind == "lstm" else (*state, None)
+    steps = ops.recurrent_steps(kind, gates, h, c, layer.w_hh, layer.b_hh, backwards)
+    found, *final = outputs(steps, 0, 1, *([] if c is None else [2]))
+    return found, final
 
 
 def _over_packed(
@@ -175,13 +190,12 @@ def recurrent_layers(
         for place in range(first, first + directions):
             layer, backwards = Layer(params[place * count : (place + 1) * count], has_biases), place > first
             begin = tuple(each[place] for each in state)
+            if kind != "gru" and begin[0].dtype is layer.w_hh.dtype:  # products refuse other dtypes
+                layer.join_biases()
             if listed is not None:
                 output, final = _over_packed(step, x, listed, begin, layer, backwards)
-            elif kind == "lstm" and layer.w_hr is None:
-                steps = ops.lstm_steps(layer.of_inputs(x), *begin, layer.w_hh, layer.b_hh, backwards)
-                output, *final = outputs(steps, 0, 1, 2)
             else:
-                output, final = _over_steps(step, layer.of_inputs(x), begin, layer, backwards)
+                output, final = _over_all(kind, layer.of_inputs(x), begin, layer, backwards)
             found.append(output)
             finals.append(final)
         x = found[0] if directions == 1 else ops.cat(found, -1)

@@ -1,4 +1,4 @@
-"""Gradients of all steps of an LSTM at once: that of the weight is one product, not one for each step."""
+"""Gradients of all steps of a recurrent layer: those of its weight are one product, not one for each step."""
 
 from __future__ import annotations
 
@@ -7,64 +7,74 @@ from functools import partial
 from typing import Any
 
 from ..._dispatch.ops import ops
-from ..lstm_steps import step_places
-from ..recurrent import lstm_by_steps
-from ..values import is_differentiated
+from ..._handle import keys, recur
+from ..recurrent import by_steps
+from ..recurrent_steps import States
+from ..values import is_differentiated, wide
 from .recorded import recorded_gradients
 
-__all__ = ["lstm_through_time"]
+__all__ = ["steps_backward"]
 
 
-def lstm_through_time(
-    grads: Sequence[Any], given: Sequence[Any], found: Any, activated: Any, cells: Any, backwards: bool
+def steps_backward(
+    kind: str, grads: Sequence[Any], given: Sequence[Any], kept: Sequence[Any], backwards: bool
 ) -> Sequence[Any]:
-    """Return the gradients of the gates, the first state, the weight and the bias.
+    """Return the gradients of the gates, the first state, its cell, the weight and the bias.
 
     Args:
-        grads (Sequence[Any]): those of the outputs and of the last state.
-        given (Sequence[Any]): the gates, the first state, the weight and the bias.
-        found, activated, cells (Tensor): the outputs, the activated gates and the cells.
+        kind (str): that of the layer.
+        grads (Sequence[Any]): those of the outputs, the last state and its cell.
+        given (Sequence[Any]): the gates, the first state, its cell, the weight and the bias.
+        kept (Sequence[Any]): states, cells and activated gates, which are empty if they were not kept.
         backwards (bool): whether the steps went from the last to the first.
     """
     if all(each is None for each in grads):
-        return [None] * 5
-    if is_differentiated(*(each for each in (*grads, *given) if each is not None)):
-        return recorded_gradients(partial(lstm_by_steps, backwards=backwards), given, grads)
-    _, h, c, weight, bias = given
-    steps, _, size = cells.shape
-    by_found, by_h, by_c = (
-        ops.zeros_like(like) if grad is None else grad for grad, like in zip(grads, (found, h, c), strict=True)
-    )
+        return [None] * len(given)
+    there = [each for each in (*grads, *given) if each is not None]
+    if kept[0].numel() and not keys(*there, *kept) and not is_differentiated(*there):
+        found = _through_time(kind, grads, given, kept, backwards)
+        if found is not None:
+            pairs = zip(found, given, strict=True)
+            return [None if each is None else by.to(each.dtype) for by, each in pairs]
+    of_results = grads[:2] if given[2] is None else grads  # without a cell
+    return recorded_gradients(partial(_by_steps, kind, backwards), given, of_results)
 
-    def before(begin: Any, states: Any) -> Any:
-        """The states before each step."""
-        first = begin.unsqueeze(0)
-        return ops.cat([states[1:], first] if backwards else [first, states[:-1]])
 
-    # What gradients of cells and outputs are multiplied by, for all steps at once. Steps make gradients of gates of it.
-    keep_in, forget, new, last = activated.chunk(4, 2)
-    curved = cells.tanh()
-    by_cell = last * (1 - curved * curved)
-    by_gates = ops.stack(
-        [
-            new * keep_in * (1 - keep_in),
-            before(c, cells) * forget * (1 - forget),
-            keep_in * (1 - new * new),
-            curved * last * (1 - last),
-        ],
-        2,
-    )
-    views = by_gates.flatten(2), by_gates.narrow(2, 0, 3), by_gates.select(2, 3), by_found, by_cell, forget
-    listed = list(zip(*(each.unbind(0) for each in views), strict=True))
-    for place in step_places(steps, not backwards):
-        part, of_cell, of_output, by_output, slope, kept = listed[place]
-        by_h = by_h + by_output
-        by_c = ops.addcmul(by_c, by_h, slope)
-        of_cell.mul_(by_c.unsqueeze(1))
-        of_output.mul_(by_h)
-        by_c = by_c * kept
-        by_h = part.matmul(weight)
-    by_gates = by_gates.flatten(2)
-    flat = by_gates.view(-1, 4 * size)
-    by_weight = flat.t().matmul(before(h, found).view(-1, size))
-    return by_gates, by_h, by_c, by_weight, None if bias is None else flat.sum(0)
+def _by_steps(kind: str, backwards: bool, *given: Any) -> tuple[Any, ...]:
+    gates, h, c, weight, bias = given
+    found, state = by_steps(kind, gates, h, c, weight, bias, backwards)
+    return (found, *state)
+
+
+def _through_time(
+    kind: str, grads: Sequence[Any], given: Sequence[Any], kept: Sequence[Any], backwards: bool
+) -> list[Any] | None:
+    by_found, by_last, by_cell = grads
+    whole, whole_cells, values = kept
+    c, weight = given[2:4]
+    states, totals = States(whole, backwards), States(ops.zeros_like(whole), backwards)
+    if by_found is not None:
+        totals.after.copy_(by_found)
+    if by_last is not None:
+        totals.last.add_(by_last)
+    by_gates = whole.new_empty((*states.after.shape[:2], weight.size(0)))
+    by_inner = by_gates  # what the state adds to the gates, whose gradients a GRU has others of
+    if kind == "lstm":
+        cells = States(whole_cells, backwards)
+        by_cell = ops.zeros_like(wide(c)) if by_cell is None else wide(by_cell).clone()
+        by_cells = by_cell.expand(cells.after.shape)
+        function, results = ops.lstm_gradients, (*by_gates.chunk(4, 2), by_cells)
+        inputs = totals.after, by_cells, *values.chunk(4, 2), cells.before, cells.after
+    elif kind == "gru":
+        by_inner = whole.new_empty(by_gates.shape)
+        function, results = ops.gru_gradients, (*by_gates.chunk(3, 2), *by_inner.chunk(3, 2), totals.before)
+        inputs = totals.after, totals.before, *values.chunk(4, 2), states.before
+    else:
+        function = ops.rnn_tanh_gradients if kind == "rnn_tanh" else ops.rnn_relu_gradients
+        results, inputs = (by_gates,), (totals.after, states.after)
+    product = totals.before, totals.before, by_inner, wide(weight).contiguous()
+    if not recur(function, (*results, *inputs), product, not backwards, True):
+        return None
+    flat = by_inner.flatten(0, 1)
+    by_weight = flat.t().mm(states.before.flatten(0, 1))
+    return [by_gates, totals.first.clone(), by_cell, by_weight, flat.sum(0)]

@@ -130,6 +130,7 @@ static void multiply_panels(const task *t, const part *p, inner_part *inner) {
     const int64_t left = start_of(t, p, LEFT), right = start_of(t, p, RIGHT), depth = OW_PANEL_BYTES / t->size;
     find_offsets(t, ROW_VARIABLES, LEFT, p->row, p->rows, left_rows);
     find_columns(t, p, right_columns, to_columns);
+    char *to = product_at(t, p) + p->row * row_step(t) * t->size;
     ow_panel_product product = {
         .rows = p->rows,
         .columns = p->columns,
@@ -143,17 +144,18 @@ static void multiply_panels(const task *t, const part *p, inner_part *inner) {
         .right_columns = right_columns,
         .left_readable = t->readable[LEFT] - left,
         .readable = t->readable[RIGHT] - right,
-        .to = product_at(t, p) + p->row * row_step(t) * t->size,
+        .to = to,
         .to_row = row_step(t),
         .to_columns = to_columns,
         .start = t->start ? t->start + (p->outer * t->count[ROW_VARIABLES] + p->row) * t->size : NULL,
-        .adds = t->adds,
+        .addend = t->adds ? to : NULL,
+        .addend_row = row_step(t),
     };
     for (int64_t k = 0; k < t->count[INNER_VARIABLES]; k += depth) {
         product.inner = ow_min(depth, t->count[INNER_VARIABLES] - k);
         find_inner(t, k, product.inner, inner);
         (t->line > 1 ? t->kernel->multiply_lines : t->kernel->multiply)(&product);
-        product.adds = 1;
+        product.addend = to;
     }
 }
 

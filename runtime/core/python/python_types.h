@@ -189,6 +189,7 @@ PyObject *ow_call_all_true(PyObject *module, PyObject *const *arguments, Py_ssiz
 PyObject *ow_call_contiguous(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_overwrite(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (calls_overwrite.c) */
+PyObject *ow_call_recur(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (calls_recurrence.c) */
 
 /* The elements as nested lists, and the only one as a number (tolist.c). */
 PyObject *ow_element(const struct ow_tensor *t);

@@ -433,6 +433,7 @@ static PyMethodDef functions[] = {
     {"matmul", FAST(ow_call_matmul), METH_FASTCALL, "The product of `@`, or None."},
     {"moment", FAST(ow_call_moment), METH_FASTCALL, "A variance, a standard deviation or a mean, or None."},
     {"overwrite", FAST(ow_call_overwrite), METH_FASTCALL, "Calls whose results are written over their tensors: (function, rows, numbers)."},
+    {"recur", FAST(ow_call_recur), METH_FASTCALL, "The steps of a recurrent layer: (function, tensors, product, backwards, behind)."},
     {"needs_grad", FAST(ow_needs_grad), METH_FASTCALL, "Is the history of one of these values recorded?"},
     {"edges", FAST(ow_edges), METH_FASTCALL, "The edges of those whose history is recorded, None for the others."},
     {"versions", ow_versions, METH_O, "How often the memory of each tensor of a tuple was written to."},

@@ -80,7 +80,8 @@ def _multiply(
     product.rows, product.inner, product.columns = rows, inner, columns
     product.left, product.right, product.to = map(address, (left, right, to))
     product.left_rows, product.left_inner, product.right_inner, product.right_columns, product.to_columns = offsets
-    product.readable, product.to_row, product.adds = right.size, to_row, adds
+    product.readable, product.to_row, product.addend_row = right.size, to_row, to_row
+    product.addend = address(to) if adds else ffi.NULL
     product.start = ffi.NULL if start is None else address(start)
     functions.multiply(product)
 
@@ -139,6 +140,37 @@ def test_elements_lie_anywhere(kernel: tuple[FFI, Any, Any]) -> None:
         _close(to[np.arange(rows)[:, None] * 50 + to_columns], 2 * expected + start[:, None], 2 * inner)
         untouched = np.delete(to, (np.arange(rows)[:, None] * 50 + to_columns).reshape(-1))
         assert not untouched.any()
+
+
+def test_packed_panels(kernel: tuple[FFI, Any, Any]) -> None:
+    """A matrix that is packed once may have more rows than one of a single call, and the addend is another matrix."""
+    ffi, functions, dtype = kernel
+    random = np.random.default_rng(2)
+    rows, inner, columns, width = 11, 300, 101, functions.lanes * functions.vectors
+    left, right, addend = (
+        random.uniform(-1, 1, shape).astype(dtype) for shape in ((rows, inner), (inner, columns), (1, columns))
+    )
+    memory = _guarded(right)
+    to = _guarded(np.full((rows, columns), np.nan, dtype))
+    offsets = [
+        ffi.new("int64_t[]", [step * k for k in range(n)]) for n, step in ((rows, inner), (300, 1), (300, columns))
+    ]
+    product = ffi.new("ow_panel_product *")
+    product.rows, product.inner, product.columns, product.readable = rows, inner, columns, right.size
+    product.left_rows, product.left_inner, product.right_inner = offsets
+    product.right_columns = product.to_columns = offsets[1]
+    product.left, product.right, product.to, product.addend = (
+        ffi.cast("void *", each.ctypes.data) for each in (left, memory, to, addend)
+    )
+    product.to_row, product.addend_row = columns, 0
+    space = np.full(inner * width + functions.lanes + 64, np.nan, dtype)
+    panel = ffi.cast("void *", -(-space.ctypes.data // 64) * 64)
+    for first in range(0, columns, width):
+        count = min(width, columns - first)
+        vectors = -(-count // functions.lanes)
+        functions.pack(product, first, count, vectors, panel)
+        functions.multiply_panel(product, first, count, vectors, panel)
+    _close(to.reshape(rows, columns), left.astype("float64") @ right.astype("float64") + addend, inner)
 
 
 def test_each_element_is_the_same_in_matrices_of_all_sizes(kernel: tuple[FFI, Any, Any]) -> None:

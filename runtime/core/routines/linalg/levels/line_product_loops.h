@@ -90,9 +90,11 @@ INLINE void NAME(columns)(const int step, const ow_panel_product *p, int64_t row
     real joined[COLUMNS];
     UNROLL for (int j = 0; j < COLUMNS; j++) joined[j] = NAME(join)(sums[j]);
     for (int j = 0; j < count; j++) {
-        real *to = (real *)p->to + row * p->to_row + p->to_columns[column + j];
-        const real start = p->adds ? *to : p->start ? ((const real *)p->start)[row] : 0;
-        *to = start + joined[j];
+        const int64_t at = p->to_columns[column + j];
+        const real addend = p->addend  ? ((const real *)p->addend)[row * p->addend_row + at]
+                            : p->start ? ((const real *)p->start)[row]
+                                       : 0;
+        ((real *)p->to)[row * p->to_row + at] = addend + joined[j];
     }
 }
 

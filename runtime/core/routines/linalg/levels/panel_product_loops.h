@@ -54,7 +54,7 @@ INLINE void NAME(tile)(const int rows, const int vectors, const ow_panel_product
     const real *left[ROWS];
     UNROLL for (int i = 0; i < rows; i++) {
         left[i] = (const real *)p->left + p->left_rows[row + i];
-        const real start = p->start && !p->adds ? ((const real *)p->start)[row + i] : 0;
+        const real start = p->start && !p->addend ? ((const real *)p->start)[row + i] : 0;
         UNROLL for (int v = 0; v < vectors; v++) sums[i][v] = (NAME(vector)){0} + start;
     }
     const int64_t *inner = p->left_inner;
@@ -68,18 +68,20 @@ INLINE void NAME(tile)(const int rows, const int vectors, const ow_panel_product
         }
     }
     real *to = (real *)p->to + row * p->to_row;
+    const real *addend = p->addend ? (const real *)p->addend + row * p->addend_row : 0;
     if (columns == vectors * LANES && to_columns[columns - 1] - to_columns[0] == columns - 1) {
-        to += to_columns[0];
-        UNROLL for (int i = 0; i < rows; i++, to += p->to_row) UNROLL for (int v = 0; v < vectors; v++)
-            STORE(to + v * LANES, p->adds ? LOAD(to + v * LANES) + sums[i][v] : sums[i][v]);
+        UNROLL for (int i = 0; i < rows; i++) UNROLL for (int v = 0; v < vectors; v++) {
+            const int64_t at = to_columns[0] + v * LANES;
+            STORE(to + i * p->to_row + at, addend ? LOAD(addend + i * p->addend_row + at) + sums[i][v] : sums[i][v]);
+        }
         return;
     }
     real rest[ROWS][VECTORS * LANES];
     UNROLL for (int i = 0; i < rows; i++) UNROLL for (int v = 0; v < vectors; v++) STORE(rest[i] + v * LANES, sums[i][v]);
-    for (int i = 0; i < rows; i++, to += p->to_row)
+    for (int i = 0; i < rows; i++)
         for (int j = 0; j < columns; j++) {
-            real *each = to + to_columns[j];
-            *each = p->adds ? *each + rest[i][j] : rest[i][j];
+            const int64_t at = to_columns[j];
+            to[i * p->to_row + at] = addend ? addend[i * p->addend_row + at] + rest[i][j] : rest[i][j];
         }
 }
 
@@ -101,6 +103,14 @@ ALL_ROWS(rows_of_3, 3)
 #define rows_of_3_f64 rows_of_2_f64
 #endif
 
+static void NAME(pack)(const ow_panel_product *p, int64_t first, int columns, int count, void *panel) {
+    NAME(fill)(panel, p, p->right_columns + first, columns, count);
+}
+
+static void NAME(multiply_panel)(const ow_panel_product *p, int64_t first, int columns, int count, const void *panel) {
+    (count == 1 ? NAME(rows_of_1) : count == 2 ? NAME(rows_of_2) : NAME(rows_of_3))(p, panel, p->to_columns + first, columns);
+}
+
 static void NAME(multiply)(const ow_panel_product *p) {
     /* One vector more, as runs of columns are copied in whole vectors. */
     _Alignas(OW_VECTOR_BYTES) real panel[OW_PANEL_BYTES / sizeof(real) * VECTORS * LANES + LANES];
@@ -108,14 +118,15 @@ static void NAME(multiply)(const ow_panel_product *p) {
         /* Panels of about one size. */
         const int64_t left = p->columns - j, vectors = (left + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
         const int n = (int)((vectors + panels - 1) / panels), columns = (int)(left < n * LANES ? left : n * LANES);
-        NAME(fill)(panel, p, p->right_columns + j, columns, n);
-        (n == 1 ? NAME(rows_of_1) : n == 2 ? NAME(rows_of_2) : NAME(rows_of_3))(p, panel, p->to_columns + j, columns);
+        NAME(pack)(p, j, columns, n, panel);
+        NAME(multiply_panel)(p, j, columns, n, panel);
         j += columns;
     }
 }
 
 extern const ow_panel_kernel JOIN(NAME(ow_panel_kernel), OW_LEVEL);
-const ow_panel_kernel JOIN(NAME(ow_panel_kernel), OW_LEVEL) = {LANES, VECTORS, COLUMNS, NAME(multiply), NAME(multiply_lines)};
+const ow_panel_kernel JOIN(NAME(ow_panel_kernel), OW_LEVEL) = {LANES, VECTORS, COLUMNS, NAME(multiply), NAME(multiply_lines),
+                                                               NAME(pack), NAME(multiply_panel)};
 
 #undef LANES
 #undef LOAD
