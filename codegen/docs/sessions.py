@@ -1,7 +1,8 @@
 """Recorded examples: docs/examples.txt has the name of an operator, and indented below it a Python session.
 
-The inputs are written by hand, for operators whose result NumPy cannot tell when code is generated or whose derived
-example says little; `python tools/record_examples.py` runs them and writes what they print.
+They are for operators whose result NumPy cannot tell when code is generated or whose derived example says little.
+`python tools/record_examples.py` runs them and writes what they print; inputs are written by hand where it finds none,
+or where others say more.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from harness.documented_results import check_dtypes, check_shapes, claims, flat
 @pytest.mark.parametrize("name", OPERATORS)
 def test_example_prints_what_it_says(name: str) -> None:
     example = doctest.DocTestParser().get_doctest(OPERATORS[name].doc, {"opweave": opweave}, name, None, 0)
-    assert example.examples, "no example: add its inputs to docs/examples.txt, run `python tools/record_examples.py`"
+    assert example.examples, "no example: run `python tools/record_examples.py`"
     report: list[str] = []
     doctest.DocTestRunner(verbose=False).run(example, out=report.append)
     assert not report, "".join(report)
