@@ -227,7 +227,8 @@ class Elements(Texts):
             f"in_{read.tensor}[{joined(f'{place} * stride_{read.tensor}_{dim}' for dim, place in enumerate(places))}]"
         )
         if test:
-            part.statements.append(f"const int {name}_in = {' & '.join(test)};")
+            tested = "inside || " if self.ahead is not None else ""
+            part.statements.append(f"const int {name}_in = {tested}{' & '.join(test)};")
             value = f"{name}_in ? {value} : {self._outside(read, rule)}"
             if rule is Border.SKIP and is_term:
                 part.tests.append(f"{name}_in")

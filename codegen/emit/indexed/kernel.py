@@ -23,7 +23,7 @@ from ...nest.of import identity
 from ..expressions import enum, parameters
 from .elements import Part, at, lanes
 from .inside import Inside
-from .nodes import Copy, Kernel, Loop, Node, Numbers, Strips
+from .nodes import Ahead, Copy, Kernel, Loop, Node, Numbers, Strips
 
 _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
           "any": "acc or item", "all": "acc and item"}  # fmt: skip
@@ -56,6 +56,21 @@ class Loops(Inside):
             tables=tuple(self._tables()),
             in_order=self.in_order,
             seldom=self.operator.order > 1,
+            ahead=None if self.ahead is None else self._tests_ahead(self.ahead),
+        )
+
+    def _tests_ahead(self, bounds: Range) -> Ahead:
+        (fold,) = self.body.folds.values()
+        reads = [each for _, each in self._atoms_of([fold.value]) if isinstance(each, Read)]
+        places = [(tree, f"size_{each.tensor}_{dim}") for each in reads for dim, tree in enumerate(each.indices)]
+        places = [(tree, size) for tree, size in places if self.body.index(tree).affine is None]
+        data = self._elements([tree for tree, _ in places], True)
+        return Ahead(
+            variable=variable(bounds.name),
+            bounds=tuple(self._found_bounds(bounds)),
+            sizes=tuple(self._bound_sizes(bounds)),
+            places=(*data.before, *data.statements),
+            outside=tuple(f"(uint64_t){self._integer(tree)} >= (uint64_t){size}" for tree, size in places),
         )
 
     def _tables(self) -> Iterator[Numbers]:
@@ -183,6 +198,11 @@ class Loops(Inside):
                 dtype = self._fold_dtype(each)
                 value = self._joined(each, dtype, f"{name}[lane]", f"{name}[lane + half]")
                 yield Line(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
+        if self.ahead is not None:
+            for name, each in group.items():
+                value = self._joined(each, self._fold_dtype(each), f"{name}[0][lane]", f"{name}[1][lane]")
+                yield Line(f"OW_FOR_LANES {name}[0][lane] = {value};")
+            yield Line("const int64_t half = 0;")
 
     def _tests(self, fold: Fold, place: int) -> Iterator[Line]:
         """The conditions that are the same for all lanes, and known in the loop of this range but not around it."""
@@ -264,20 +284,30 @@ class Loops(Inside):
             return Loop(name, own_first, own_stop, tuple(inner), tuple(before))
         if bounds.name not in self.body.ragged:
             return Loop(name, first, stop, tuple(inner))
-        data = self._elements([bounds.first, bounds.stop], False)
-        before = [*data.before, *data.statements]
-        before += [*self._found(bounds.first, own_first, None), *self._found(bounds.stop, own_stop, None)]
+        before = list(self._found_bounds(bounds))
         # A range whose end no integer holds is not empty because of that.
         far = " | ".join(f"{each}_far | ow_is_far({each})" for each in (own_first, own_stop))
-        before.append(f"ow_keep_near(&{own_first}, &{own_stop}, {far}, &status);")
-        sizes = dict.fromkeys(
+        tests = [f"ow_keep_near(&{own_first}, &{own_stop}, {far}, &status);"]
+        tests += [f"ow_keep_inside(&{own_first}, &{own_stop}, {size}, &status);" for size in self._bound_sizes(bounds)]
+        before += tests if self.ahead is None else [f"if (!inside) {{ {' '.join(tests)} }}"]
+        return Loop(name, own_first, own_stop, tuple(inner), tuple(before), in_halves=self.ahead is not None)
+
+    def _found_bounds(self, bounds: Range) -> Iterator[str]:
+        """Statements that find the bounds of a range, which are data."""
+        data = self._elements([bounds.first, bounds.stop], False)
+        yield from (*data.before, *data.statements)
+        for word, bound in (("first", bounds.first), ("end", bounds.stop)):
+            yield from self._found(bound, f"{word}_{variable(bounds.name)}", None)
+
+    def _bound_sizes(self, bounds: Range) -> Iterator[str]:
+        """The sizes of dimensions of which the variable of a range whose bounds are data is the index."""
+        sizes = (
             f"size_{read.tensor}_{dim}"
             for read in self.body.reads.values()
             for dim, index in enumerate(read.indices)
             if self.body.is_bound(read, dim) and self.body.index(index).plain == bounds.name
         )
-        before += [f"ow_keep_inside(&{own_first}, &{own_stop}, {size}, &status);" for size in sizes]
-        return Loop(name, own_first, own_stop, tuple(inner), tuple(before))
+        yield from dict.fromkeys(sizes)
 
     def _start(self, name: str, fold: Fold) -> Iterator[Node]:
         ctype, start = self._fold_dtype(fold).c_type, self._identity(fold)
@@ -288,6 +318,8 @@ class Loops(Inside):
     def _array(self, ctype: str, name: str, start: str) -> Line:
         """A variable of each lane, and of each line that is computed at a time."""
         sizes, rows = ("[ROWS][LANES]", "OW_FOR_ROWS ") if self.rows > 1 else ("[LANES]", "")
+        if self.ahead is not None:
+            sizes, rows = "[2][LANES]", "for (int64_t half = 0; half < 2; half++) "
         lanes = "OW_FOR_LANES" if self.lane_range is None else "OW_FOR_LANES_IN(0, LANES)"
         return Line(f"{ctype} {name}{sizes}; {rows}{lanes} {name}[{self.place}] = {start};")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...dtypes import FLOAT32, FLOAT64, DType
-from ...expr import Apply, Expr, names
+from ...expr import Apply, Expr, Name, names
 from ...expr.affine import ONE, ZERO, Index
 from ...expr.atoms import Range, Read, within
 from ...expr.indexed import POSITIONS, conjuncts
-from ...model.compute import Compute
+from ...model.compute import Border, Compute
 from ...model.recurrence import order
 
 
@@ -43,6 +43,37 @@ def lane_range(body: Compute) -> Range | None:
     found = fold.ranges[-1]
     scattered = any(_is_scattered(body, each, body.names[-1]) for each in reads)
     return found if scattered and not any(_is_scattered(body, each, found.name) for each in reads) else None
+
+
+def range_ahead(body: Compute) -> Range | None:
+    """The range of a reduction whose bounds are data, where the places of terms are elements at its variable.
+
+    Such places may be tested for several results at once, whose loops have no tests then.
+    """
+    if not body.names or line_variable(body) is not None or lane_range(body) is not None or body.own:
+        return None
+    if len(body.results) != 1 or len(body.folds) != 1:
+        return None
+    (fold,) = body.folds.values()
+    if fold.reduction in POSITIONS or fold.condition is not None or len(fold.ranges) != 1:
+        return None
+    (found,) = fold.ranges
+    if found.name not in body.ragged or not all(_is_element(body, each, None) for each in (found.first, found.stop)):
+        return None
+    reads = [each for _, each in within(body.atoms, fold.value) if isinstance(each, Read)]
+    places = [(each, tree) for each in reads for tree in each.indices if body.index(tree).affine is None]
+    known = all(body.outside.get(each.tensor, Border.ERROR) is Border.ERROR for each in reads)
+    return found if places and known and all(_is_element(body, tree, found.name) for _, tree in places) else None
+
+
+def _is_element(body: Compute, tree: Expr, variable: str | None) -> bool:
+    """Return True if an integer is an element of a tensor, at a variable or at indices that are sure to be inside."""
+    read = body.atoms.get(tree.name) if isinstance(tree, Name) else None
+    if not isinstance(read, Read) or read.tensor not in body.integers or read.tensor in body.optional:
+        return False
+    if variable is not None:
+        return all(body.index(each).plain == variable for each in read.indices)
+    return all(body.is_sure(read, dim) and body.index(each).affine is not None for dim, each in enumerate(read.indices))
 
 
 def _is_scattered(body: Compute, read: Read, variable: str) -> bool:

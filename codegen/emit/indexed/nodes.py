@@ -22,6 +22,8 @@ class Loop:
     stop: str
     body: tuple[Node, ...]
     before: tuple[str, ...] = ()
+    in_halves: bool = False
+    """True if every second step belongs to the other `half` of the sums, and does not wait for the one before."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,22 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """Tests of the places of the terms of several results at once."""
+
+    variable: str
+    """The variable of the reduction."""
+    bounds: tuple[str, ...]
+    """Statements that find where it begins and ends for one result."""
+    sizes: tuple[str, ...]
+    """The sizes of the dimensions that it is an index of."""
+    places: tuple[str, ...]
+    """Statements that read the places of a term."""
+    outside: tuple[str, ...]
+    """Conditions under which one of them is outside."""
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A kernel in one dtype."""
 
@@ -152,6 +170,8 @@ class Kernel:
     is_part: bool = False
     seldom: bool = False
     """True if only gradients of gradients call the kernel."""
+    ahead: Ahead | None = None
+    """The tests that are made before several results are computed; None: each is tested where it is computed."""
 
     @property
     def copies(self) -> bool:

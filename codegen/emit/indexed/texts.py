@@ -16,7 +16,7 @@ from ...expr.lower import lower
 from ...expr.typed import Node
 from ...model.compute import Compute
 from ...model.operator import Operator
-from .lines import division, in_order, lane_range, line_variable, row_step, rows_at_a_time
+from .lines import division, in_order, lane_range, line_variable, range_ahead, row_step, rows_at_a_time
 from .quotients import hoisted
 
 _WHOLE = {1: UINT8, 2: INT16, 4: INT32}
@@ -50,10 +50,11 @@ class Texts:
         self.lane_range = lane_range(body)
         if self.lane_range is not None:
             self.lane = Lane(self.lane_range.name, f"from_{variable(self.lane_range.name)}", step)
+        self.ahead = range_ahead(body)
         self.step = self._step()
         self.rows = rows_at_a_time(body, dtype)
         self.row_step = row_step(body) if self.rows > 1 else ONE
-        self.place = "row][lane" if self.rows > 1 else "lane"
+        self.place = "row][lane" if self.rows > 1 else "half][lane" if self.ahead is not None else "lane"
         """The subscripts of variables of lanes."""
         self.same: dict[str, str] = {}
         """Reductions whose values others find."""

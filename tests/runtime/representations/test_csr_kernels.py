@@ -186,3 +186,63 @@ def test_places_on_meta() -> None:
     found = [ops.csr_starts(indices[0], 3), ops.csr_rows(indices[0], 6), *ops.csr_order(indices[0], 2)]
     assert [tuple(each.shape) for each in found] == [(4,), (6,), (3,), (5,)]
     assert tuple(ops.coo_places(indices, [2, 3]).shape) == (5,)
+
+
+def vector_product(starts: list[int], columns: list[int], values: Any, vector: Any) -> Any:
+    return ops.csr_matvec(opweave.tensor(starts), opweave.tensor(columns), values, vector)
+
+
+@pytest.mark.parametrize("dtype", [opweave.float32, opweave.float64, opweave.float16, opweave.int64])
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 200])
+def test_products_with_vectors(rows: int, dtype: Any) -> None:
+    """Rows of all lengths, in parts of which the columns are tested at once."""
+    dense = matrix(7, rows, 40, 0.2)
+    dense[rows // 2] = 1
+    dense[rows // 3] = 0
+    crow, col, values = compressed(dense)
+    vector = np.arange(40) % 5 - 2
+    found = ops.csr_matvec(crow, col, values.to(dtype), opweave.tensor(vector).to(dtype))
+    assert found.tolist() == (dense @ vector).tolist()
+    twice = [opweave.stack([each, each]) for each in (crow, col, values.to(dtype))]
+    both = ops.csr_matvec(*twice, opweave.tensor(np.stack([vector, -vector])).to(dtype))
+    assert both.tolist() == [(dense @ vector).tolist(), (dense @ -vector).tolist()]
+
+
+@pytest.mark.parametrize("place", [0, 1, 190, 191, 192, 193, 398, 399])
+@pytest.mark.parametrize("column", [-1, 9, -(2**63), 2**63 - 1])
+def test_columns_of_vectors_are_checked(place: int, column: int) -> None:
+    starts, columns = list(range(0, 401, 2)), [each % 9 for each in range(400)]
+    columns[place] = column
+    with pytest.raises(IndexError, match=r"csr_matvec\(\): an index is out of range"):
+        vector_product(starts, columns, opweave.ones(400), opweave.ones(9))
+
+
+@pytest.mark.parametrize("bounds", [(-1, 2), (0, 5), (2**62, 2**62), (-(2**63), 2**63 - 1), (2**63 - 2, 2**63 - 1)])
+def test_rows_of_vectors_are_checked(bounds: tuple[int, int]) -> None:
+    for before in (0, 1, 64):
+        with pytest.raises(IndexError, match=r"csr_matvec\(\): an index is out of range"):
+            vector_product([0] * before + list(bounds), [0, 1, 2, 0], opweave.ones(4), opweave.ones(3))
+
+
+def test_columns_of_no_row_mean_nothing() -> None:
+    """What lies before, behind or between rows is no element, whatever it is; rows may lie in any order."""
+    columns, values, vector = [99, 1, 2, -7, 0, 50], opweave.tensor([7.0, 1, 2, 7, 3, 7]), opweave.tensor([1.0, 2, 4])
+    assert vector_product([1, 3], columns, values, vector).tolist() == [10]
+    assert vector_product([4, 5, 1, 3], columns, values, vector).tolist() == [3, 0, 10]
+    far = opweave.zeros(100_000, dtype=opweave.int64)
+    far[500], far[99_990] = 7, 1
+    found = ops.csr_matvec(
+        opweave.tensor([[0, 2], [99_989, 99_991]]), *(far.expand(2, -1), opweave.ones(2, 100_000)), vector
+    )
+    assert found.tolist() == [[2], [3]]
+
+
+def test_products_with_vectors_do_not_depend_on_threads(each_number_of_threads: Any) -> None:
+    random = np.random.default_rng(8)
+    crow, col, values = compressed(matrix(8, 3000, 50))
+    values = values * opweave.rand(len(values))
+    vector, found = opweave.from_numpy(random.standard_normal(50)), []
+    for number in each_number_of_threads:
+        opweave.set_num_threads(number)
+        found.append(ops.csr_matvec(crow, col, values, vector).tolist())
+    assert found[0] == found[1]

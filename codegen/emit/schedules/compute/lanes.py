@@ -32,10 +32,7 @@ def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
 
 def _lanes(kernel: Kernel, shared: Shared) -> Iterator[Form]:
     yield from integers(shared)
-    for tensor in shared.tensors:
-        if tensor.is_read:
-            yield from _strides(tensor.name, tensor.indices)
-            yield from _elements(kernel, tensor)
+    yield from pointers(kernel, shared)
     for table in kernel.tables:
         yield from _strides(table.name, len(table.sizes))
         yield Line(f"static const {table.ctype} in_{table.name}[] = {{ {', '.join(table.texts)} }};")
@@ -59,6 +56,14 @@ def _lanes(kernel: Kernel, shared: Shared) -> Iterator[Form]:
         yield Line(f"{ctype} *const {name} = ({ctype} *)c->out[{index}] + {place};")
     yield Sourced(kernel.line, tuple(_body(kernel, kernel.body)))
     yield Line("return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;")
+
+
+def pointers(kernel: Kernel, shared: Shared) -> Iterator[Form]:
+    """Yield the strides of tensors, and their elements at this position of the dimensions in front."""
+    for tensor in shared.tensors:
+        if tensor.is_read:
+            yield from _strides(tensor.name, tensor.indices)
+            yield from _elements(kernel, tensor)
 
 
 def _strides(name: str, rank: int) -> Iterator[Form]:
@@ -85,6 +90,8 @@ def _elements(kernel: Kernel, tensor: Tensor) -> Iterator[Form]:
 def _body(kernel: Kernel, nodes: Iterable[Node]) -> Iterator[Form]:
     for node in nodes:
         match node:
+            case Loop(in_halves=True):
+                yield _halves(kernel, node)
             case Loop(variable, first, stop, body, before):
                 loop = Axis(variable, stop, tuple(_body(kernel, body)), first, once=True)
                 yield Block("", (*map(Line, before), loop)) if before else loop
@@ -103,6 +110,23 @@ def _body(kernel: Kernel, nodes: Iterable[Node]) -> Iterator[Form]:
                     (_step(kernel, (), before, inside),),
                     (_step(kernel, clips, checked_before, checked),),
                 )
+
+
+def _halves(kernel: Kernel, node: Loop) -> Block:
+    """Return the loop whose steps belong to the two halves of sums in turn."""
+    name, stop = node.variable, f"stop_{node.variable}"
+    body = tuple(_body(kernel, node.body))
+    first, second = (Block("", (Line(f"const int64_t half = {half};"), *body)) for half in (0, 1))
+    return Block(
+        "",
+        (
+            *map(Line, node.before),
+            Line(f"int64_t {name} = {node.first};"),
+            Line(f"const int64_t {stop} = {node.stop};"),
+            Block(f"for (; {name} + 1 < {stop}; {name}++)", (first, Line(f"{name}++;"), second)),
+            Case(f"{name} < {stop}", (first,)),
+        ),
+    )
 
 
 def _strips(kernel: Kernel, node: Strips) -> Iterator[Form]:

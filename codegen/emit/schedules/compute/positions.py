@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Case, Form, Function, Line
 from ..rows import NEVER_INLINE
+from . import ahead
 from .parts import LINES, any_lanes, combined, first_variables, integers, next_variables, on_line
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _STEPS = (1, 2)
 def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
     """Yield the function of all lines, with copies for small steps, and the one that the core calls."""
     lines = f"{kernel.name}_lines"
+    if kernel.ahead is not None:
+        yield from ahead.functions(kernel, kernel.ahead, shared)
     yield Function(f"OW_INLINE int {lines}({LINES}, const int64_t step)", tuple(_lines(kernel, shared)))
     forms: list[Form] = []
     step = "1"
@@ -39,6 +42,10 @@ def _lines(kernel: Kernel, shared: Shared) -> Iterator[Form]:
     yield Line("int status = OW_OK, failed = 0, *err = &failed;")
     yield Line("(void)err, (void)step;")
     yield from first_variables(shared)
+    if kernel.ahead is not None:
+        yield ahead.loop(kernel, shared)
+        yield Line("return failed ? OW_ZERO_DIVISION : status;")
+        return
     bounds = map(Line, kernel.bounds if kernel.cuts and not kernel.copies else ())
     line = _line_or_lines(kernel, shared) if shared.inner else _single(kernel, shared)
     body = (*bounds, *line, *next_variables(shared))
