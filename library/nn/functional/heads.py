@@ -127,8 +127,7 @@ def multi_head_attention_forward(
             key = query
             value = query if same[0] else value
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    target, batch, size = query.shape
-    source = key.size(0)
+    size = query.size(-1)  # others are read where they are needed, so that compiled calls are for all batches
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. nn.Transformer.generate_square_subsequent_mask makes it."
@@ -144,11 +143,12 @@ def multi_head_attention_forward(
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     if separate is not None and key.shape[:2] != value.shape[:2]:
         raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
-    if separate is None and key.shape != value.shape:
+    if separate is None and key is not value and key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
     q, k, v = _projected(query, key, value, in_proj_weight, separate, in_proj_bias)
     if attn_mask is not None:
-        wanted = (target, source) if attn_mask.dim() == 2 else (batch * num_heads, target, source)
+        of_batch = () if attn_mask.dim() == 2 else (query.size(1) * num_heads,)
+        wanted = (*of_batch, query.size(0), key.size(0))
         if tuple(attn_mask.shape) != wanted:
             raise RuntimeError(
                 f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.shape}, but should be {wanted}."
@@ -159,19 +159,22 @@ def multi_head_attention_forward(
         return None if mask is None else ops.pad(mask, (0, 1))
 
     if bias_k is not None and bias_v is not None:
-        k = ops.cat([k, bias_k.repeat(1, batch, 1)])
-        v = ops.cat([v, bias_v.repeat(1, batch, 1)])
+        k = ops.cat([k, bias_k.repeat(1, query.size(1), 1)])
+        v = ops.cat([v, bias_v.repeat(1, query.size(1), 1)])
         attn_mask, padding, causal = longer(attn_mask), longer(padding), False
+    if key is not query and static_k is None and key.size(1) != query.size(1):
+        by_heads = [k.size(0), query.size(1) * num_heads, head]
+        raise RuntimeError(f"shape '{by_heads}' is invalid for input of size {k.numel()}")
     q, k, v = (
-        given if given is not None else each.reshape(each.size(0), batch * num_heads, head).transpose(0, 1)
+        given if given is not None else each.unflatten(-1, (num_heads, head)).flatten(1, 2).transpose(0, 1)
         for each, given in ((q, None), (k, static_k), (v, static_v))
     )
     if add_zero_attn:
-        nothing = k.new_zeros((batch * num_heads, 1, head))
+        nothing = k.new_zeros((k.size(0), 1, head))
         k, v = ops.cat([k, nothing], 1), ops.cat([v, nothing], 1)
         attn_mask, padding = longer(attn_mask), longer(padding)
-    source = k.size(1)
     if padding is not None:
+        batch, source = query.size(1), k.size(1)
         if tuple(padding.shape) != (batch, source):
             raise AssertionError(
                 f"expecting key_padding_mask shape of {(batch, source)}, but got {tuple(padding.shape)}"
@@ -188,17 +191,14 @@ def multi_head_attention_forward(
         heads = weights.matmul(v)
     else:
         weights = None
-        shaped = [each.reshape(batch, num_heads, each.size(1), head) for each in (q, k, v)]
+        q, k, v = (each.unflatten(0, (-1, num_heads)) for each in (q, k, v))
         if attn_mask is not None:
-            by_heads = (batch, num_heads, attn_mask.size(1), source)
-            attn_mask = attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.view(by_heads)
-        heads = ops.scaled_dot_product_attention(shaped[0], shaped[1], shaped[2], attn_mask, probability, causal).view(
-            batch * num_heads, target, head
-        )
-    joined = heads.transpose(0, 1).reshape(target * batch, size)
-    result = ops.linear(joined, out_proj_weight, out_proj_bias).view(target, batch, out_proj_weight.size(0))
+            attn_mask = attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.unflatten(0, (-1, num_heads))
+        heads = ops.scaled_dot_product_attention(q, k, v, attn_mask, probability, causal).flatten(0, 1)
+    joined = heads.transpose(0, 1).unflatten(1, (-1, num_heads)).flatten(2)
+    result = ops.linear(joined, out_proj_weight, out_proj_bias)
     if weights is not None:
-        weights = weights.view(batch, num_heads, target, source)
+        weights = weights.unflatten(0, (-1, num_heads))
         if average_attn_weights:
             weights = weights.mean(1)
         weights = weights if batched else weights.squeeze(0)

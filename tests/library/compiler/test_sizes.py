@@ -110,6 +110,24 @@ def test_one_recording_is_enough(place: int) -> None:
     assert len(known.entries[0].others) == len(set(SIZES)) - 1
 
 
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_attention_is_told_no_size_of_batches(batch_first: bool) -> None:
+    layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=batch_first)
+    attention = nn.MultiheadAttention(16, 2, batch_first=batch_first)
+    mask = opweave.zeros(6, 6).fill_diagonal_(-1)
+    functions: list[Callable[..., Any]] = [
+        lambda x: layer(x),
+        lambda x: attention(x, x, x),
+        lambda x: attention(x, x, x, attn_mask=mask, need_weights=False, is_causal=True),
+    ]
+    for function in functions:
+        compiled: Any = opweave.compile(function, dynamic=True)
+        for size in (2, 5, 1, 7):
+            shape = (size, 6, 16) if batch_first else (6, size, 16)
+            _agree(function, compiled, opweave.linspace(-2, 3, size * 96).reshape(shape))
+        assert len(compiled.compiled.entries) == 1, compiled.compiled.entries[0].unbound
+
+
 @pytest.mark.parametrize("place", range(len(COMPOSITES)))
 def test_composites_are_told_sizes(place: int) -> None:
     known = _of_sizes(COMPOSITES[place])
