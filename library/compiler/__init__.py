@@ -1,10 +1,10 @@
 """opweave.compiler: functions whose calls are recorded, and run as fewer loops afterwards (docs/compiler.md).
 
 A call runs the function and records its operators (`_recording`), while it is watched for what a later call could do
-otherwise (`_watch`, `_python_state`). The record becomes a graph (`_graph`), whose operators of elements are merged
-(`_groups`), printed and compiled (`_drafts`) to kernels (`_kernels`), unless another process has done so
-(`_kept_steps`). The graph becomes a program of Python that calls these (`_program`), which answers the calls that it is
-for (`_compiled`).
+otherwise (`_watch`, `_python_state`). The record becomes a graph (`_graph`), whose joins are computed piece by piece
+(`_joins`, `_parts`, `_pieces`), and whose operators of elements are merged (`_groups`), printed and compiled
+(`_drafts`) to kernels (`_kernels`), unless another process has done so (`_kept_steps`). The graph becomes a program of
+Python that calls these (`_program`), which answers the calls that it is for (`_compiled`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from .._base.shapes import broadcast_shapes
 from .._dispatch.levels import level_of, run
 from ..autograd.function import Function
 from . import _recording
-from ._graph import Operation, Value, graph_of, needed
+from ._graph import Operation, Value, graph_of, mapped, needed
 from ._python_state import is_own_frame
 from ._recording import Recording, Unsupported
 
@@ -112,7 +112,7 @@ class _Again:
         """Return the kernel's results."""
         known: dict[Any, Any] = dict(zip(self._kernel.inputs, inputs, strict=True))
         for each in self._operations:
-            args = [known[value] if isinstance(value, Value) else value for value in each.args]
+            args = mapped(each.args, lambda leaf: known[leaf] if isinstance(leaf, Value) else leaf)
             made = run(each.op, args)
             for result, tensor in zip(each.results, (made,) if each.is_single else made, strict=True):
                 if result is not None:

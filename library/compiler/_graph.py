@@ -26,6 +26,8 @@ from ._recording import NUMBERS, Call, Facts, Place, Recording, Unsupported
 
 PURE = frozenset(("elementwise", "reduce", "scan", "rows", "fold", "compute", "extern", "view", "factory"))
 """Families whose operators do nothing but compute results."""
+MOVES = frozenset(("cat", "flip", "repeat", "roll", "stack"))
+"""Operators of other families that do nothing but that."""
 
 
 @dataclass(eq=False)
@@ -83,7 +85,8 @@ class Operation:
     @property
     def has_effects(self) -> bool:
         """True if it does something besides computing its results."""
-        return (self.writes and not self.renames) or self.op.random or self.op.family not in PURE
+        is_pure = self.op.family in PURE or self.op.name in MOVES
+        return (self.writes and not self.renames) or self.op.random or not is_pure
 
 
 class Outcome:

@@ -31,6 +31,7 @@ class Kernel:
         text: its C.
         backward: the program of its gradients, where these are recorded.
         parts: the steps that it runs tile by tile; none for a loop.
+        out: the memory that it writes its results to; none: that is new.
     """
 
     function: Callable[..., Any]
@@ -41,11 +42,12 @@ class Kernel:
     text: str
     backward: Program | None = None
     parts: tuple[Kernel | Operation, ...] = ()
+    out: tuple[Value, ...] = ()
 
     @property
     def operands(self) -> tuple[Value, ...]:
-        """The inputs, by the name that they have in an operation."""
-        return self.inputs
+        """The tensors that it is given, by the name that they have in an operation."""
+        return (*self.inputs, *self.out)
 
     @property
     def operators(self) -> list[str]:
@@ -117,5 +119,5 @@ def load(text: str, library: str, content: bytes, inputs: int) -> LoadedFunction
         raise_pending()
     operators = Operators({}, name)
     params = tuple((f"a{place}", "Tensor") for place in range(inputs))
-    operators.define(index, name, "elementwise", "t" * inputs, params, inputs, function=True)
+    operators.define(index, name, "elementwise", "t" * inputs, params, inputs, function=True, out="cast")
     return LoadedFunction(operators.functions[name], library)

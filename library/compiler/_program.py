@@ -13,11 +13,13 @@ from typing import Any
 from .._base.pytree import Structure
 from .._dispatch.autocast import AUTOCAST
 from .._dispatch.dispatcher import call as dispatch
-from .._dispatch.op import NEW
-from .._handle import with_keys
+from .._dispatch.op import NEW, OUT
+from .._handle import invoke, with_keys
 from ._graph import Graph, Operation, Outcome, Value
+from ._joins import with_joins
 from ._kept_steps import steps_of
 from ._kernels import Kernel, Merged
+from ._pieces import Joined, filled
 from ._tiles import tiled
 from ._totals import with_totals
 
@@ -44,9 +46,11 @@ class Program:
         text: the Python of `run`.
     """
 
-    def __init__(self, graph: Graph, excluded: int) -> None:
-        """Make the program of a graph, for threads that do not look at some dispatch keys."""
+    def __init__(self, graph: Graph, excluded: int, fills: bool = False) -> None:
+        """Make the program of a graph, for threads that do not look at some dispatch keys. With `fills` all that it
+        copies to is new memory, which is computed there instead."""
         self.steps: list[Kernel | Operation] = []
+        self._fills = fills
         self._excluded = excluded
         self._names: dict[str, Any] = {}
         self._lines: list[str] = []
@@ -72,6 +76,7 @@ class Program:
         lines = [f"del {_variable(each)}" for each in ended]
         lines += [f"{_variable(value)} = {self._named(constant.clone)}()" for value, constant in graph.constants]
         steps = _steps(graph)
+        steps = filled(steps, graph.results) if self._fills else steps
         self.steps += steps
         last = _last_uses(steps)
         kept = {each for each in graph.results if isinstance(each, Value)}
@@ -115,6 +120,9 @@ class Program:
         inputs = ", ".join(map(_variable, kernel.inputs))
         if kernel.backward is None and any(each.needs_grad for each in kernel.inputs):
             return f"{results} = {self._named(partial(with_keys, 0, _UNRECORDED, kernel.function))}({inputs})"
+        if kernel.out:
+            out = self._argument(kernel.out if len(kernel.out) > 1 else kernel.out[0])
+            return f"{results} = {self._named(invoke)}({self._named(kernel.function)}, ({inputs}, ), {out}, {OUT})"
         return f"{results} = {self._named(kernel.function)}({inputs})"
 
     def _operation(self, operation: Operation) -> str:
@@ -174,10 +182,11 @@ def casting_to(wanted: Any, function: Callable[..., Any], *args: Any, **kwargs: 
 def _steps(graph: Graph) -> list[Kernel | Operation]:
     """The steps of a graph, without those of what follows."""
     steps: list[Kernel | Operation] = []
-    for step in steps_of(graph):
+    for step in steps_of(with_joins(graph)):
         steps += (step.kernels or _one_by_one(step.operations)) if isinstance(step, Merged) else [step]
     made = with_totals(tiled(steps, graph.results), graph.results)
-    return [each for step in made for each in _with_history(step)]
+    kernels = [each.kernel(Program) if isinstance(each, Joined) else each for each in made]
+    return [each for step in kernels for each in _with_history(step)]
 
 
 def _one_by_one(operations: Iterable[Operation]) -> list[Operation]:
