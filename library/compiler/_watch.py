@@ -78,7 +78,8 @@ class Watch:
         self._recording.calls_modules |= module == _CALLS
         if code in self._codes or is_trusted(module) or is_pure(module):
             return
-        if is_own(module) and code.co_name in _PURE_METHODS:
+        is_assignment = code.co_name == "requires_grad" and code.co_argcount > 1
+        if is_own(module) and code.co_name in _PURE_METHODS and not is_assignment:
             return
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if _is_in(module, _TRANSFORMS) and _is_in(caller, _TRANSFORMS):

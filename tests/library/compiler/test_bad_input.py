@@ -438,3 +438,14 @@ assert function(x).tolist() == [0, 4]
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
+
+
+def test_gradients_are_asked_for_within() -> None:
+    def function(x: Any) -> Any:
+        y = x * 2
+        y.requires_grad = True
+        return y * 3
+
+    compiled: Any = opweave.compile(function)
+    assert all(compiled(opweave.ones(3)).requires_grad for _ in range(3))
+    assert "requires_grad" in compiled.compiled.refusals[0]
