@@ -85,7 +85,10 @@ def _operand(value: Operand, absent: End | float | None, is_param: bool, dtype: 
         return None
     if not (dtype.is_floating or dtype.is_complex) and not math.isfinite(value):
         return None
-    return constant(value, dtype)
+    if not dtype.is_complex:
+        return constant(value, dtype)
+    # C adds a real number to the real part alone. A kernel is given a complex one, whose zero is added as well.
+    return Op(dtype, "complex", tuple(constant(part, dtype.to_real) for part in (value, 0)))
 
 
 def _end(end: End, is_param: bool, dtype: DType) -> Number:

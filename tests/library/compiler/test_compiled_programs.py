@@ -133,6 +133,14 @@ def test_dtypes(dtype: opweave.dtype) -> None:
     check(lambda x, y: (x * y + 1) * (x - 2 * y), X.to(dtype), N.to(dtype))
 
 
+def test_signs_of_zeros_of_complex_numbers() -> None:
+    parts = [(re, im) for re in (0.0, -0.0, 1.0, -1.0) for im in (0.0, -0.0)]
+    numbers = opweave.complex(opweave.tensor([re for re, _ in parts]), opweave.tensor([im for _, im in parts]))
+    x, y = numbers.repeat(8), numbers.repeat_interleave(8)
+    for function in (lambda x, y: x * y + 1, lambda x, y: -(2 - x) * y, lambda x, y: (x + y) / 2 - 1):
+        check(function, x, y)
+
+
 def test_many_results() -> None:
     check(lambda x: [x * number + 1 for number in range(20)], X)
 
