@@ -16,7 +16,7 @@ from harness.paths import ROOT
 from opweave._weave import cli
 from pages import PAGES, blocks, prose
 
-OTHERS = {"auditwheel", "cd", "ruff", "sphinx-build", "$EDITOR", "."}
+OTHERS = {"auditwheel", "build", "cd", "ruff", "sphinx-build", "$EDITOR", "."}
 """Programs of others, of which only the name is looked at."""
 
 
@@ -58,6 +58,8 @@ def check_python(words: list[str]) -> None:
     if first == "-c":
         compile(rest[0], "-c", "exec")
     elif first == "-m":
+        if rest[0] in OTHERS:
+            return
         found = importlib.util.find_spec(rest[0])
         assert found is not None, f"no module {rest[0]}"
         assert found.origin is not None

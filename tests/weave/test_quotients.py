@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder, written
+from folders import shared_folder, written
+from weaving import python
 
 pytest.importorskip("opweave")
 
