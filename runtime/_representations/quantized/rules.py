@@ -72,7 +72,7 @@ KEPT = frozenset(
 )
 """Computed of the numbers; results are quantized as the first tensor is."""
 
-AVERAGES = frozenset(["mean", "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d"])
+AVERAGES = frozenset(["mean", *(f"{kind}_pool{dims}d" for kind in ("adaptive_avg", "avg") for dims in (1, 2, 3))])
 """Computed, as the family `compute`, of the distances of integers from the zero point."""
 
 
