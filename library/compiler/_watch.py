@@ -8,6 +8,7 @@ that depends on its arguments alone.
 from __future__ import annotations
 
 import builtins
+import gc
 from collections.abc import Collection
 from types import CodeType, FrameType, GeneratorType, ModuleType
 from typing import Any
@@ -56,16 +57,17 @@ class Watch:
         """Watch a recording. `codes` are those whose variables are known."""
         self._recording = recording
         self._codes = codes
-        self._import: FrameType | None = None
-        """The function that imports a module of the package, until it returns."""
+        self._aside: FrameType | None = None
+        """A function that is no part of the program, until it returns: one that imports a module of the package, or
+        one that Python's garbage collector calls."""
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         recording = self._recording
         if recording.is_paused or recording.reason is not None:
             return
-        if self._import is not None:
-            if event == "return" and frame is self._import:
-                self._import = None
+        if self._aside is not None:
+            if event == "return" and frame is self._aside:
+                self._aside = None
         elif event == "call":
             self._begins(frame)
         elif event == "c_call":
@@ -84,8 +86,9 @@ class Watch:
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if _is_in(module, _TRANSFORMS) and _is_in(caller, _TRANSFORMS):
             return
-        if module in _IMPORTERS and is_own(caller):
-            self._import = frame
+        is_import = module in _IMPORTERS and is_own(caller)
+        if is_import or any(getattr(each, "__code__", None) is code for each in gc.callbacks):
+            self._aside = frame
             return
         name = getattr(code, "co_qualname", code.co_name)
         why = _REASONS.get((module or "").rpartition(".")[0], "may depend on more than its arguments")

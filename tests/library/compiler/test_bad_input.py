@@ -423,6 +423,23 @@ def test_kernels_are_compiled_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert len({*started}) == 2
 
 
+def test_callbacks_of_the_garbage_collector() -> None:
+    seen: list[str] = []
+
+    def callback(phase: str, info: Any) -> None:
+        seen.append(phase)
+
+    often, thresholds = (1, 1, 1), gc.get_threshold()
+    gc.callbacks.append(callback)
+    gc.set_threshold(*often)
+    try:
+        check(lambda x: [x * number + 1 for number in range(3)], X)
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(callback)
+    assert seen
+
+
 def test_modules_that_are_imported_meanwhile() -> None:
     program = """
 import sys
