@@ -100,51 +100,48 @@ static inline void ow_touch(const char *row, int64_t nbytes) {
 #define OW_GATHERED 128
 
 /* n elements `stride` bytes apart as a row: where they are, or as copies in the buffer; and the way back. One element
- * repeated, every other one, or all of them backwards, is what compilers make vector instructions of. */
-#define OW_GATHER(size, type) \
-    typedef type ow_item##size __attribute__((may_alias)); \
-    static __attribute__((noinline, unused)) void ow_gather_##size(void *buffer, const char *from, int64_t stride, int64_t n) { \
-        ow_item##size *to = buffer; \
-        const ow_item##size *items = (const ow_item##size *)from; \
-        if (stride == 0 && n > 0) { \
-            ow_item##size only = *items; \
-            for (int64_t i = 0; i < n; i++) to[i] = only; \
-        } else if (stride == 2 * size) \
-            for (int64_t i = 0; i < n; i++) to[i] = items[2 * i]; \
-        else if (stride == -size) \
-            for (int64_t i = 0; i < n; i++) to[i] = items[-i]; \
-        else \
-            for (int64_t i = 0; i < n; i++) to[i] = *(const ow_item##size *)(from + i * stride); \
-    } \
-    static __attribute__((noinline, unused)) void ow_scatter_##size(char *to, const void *buffer, int64_t stride, int64_t n) { \
-        const ow_item##size *from = buffer; \
-        for (int64_t i = 0; i < n; i++) *(ow_item##size *)(to + i * stride) = from[i]; \
-    }
-OW_GATHER(1, uint8_t)
-OW_GATHER(2, uint16_t)
-OW_GATHER(4, uint32_t)
-OW_GATHER(8, uint64_t)
-OW_GATHER(16, double _Complex)
-#undef OW_GATHER
+ * repeated, every other one, or all of them backwards, is what compilers make vector instructions of. The kernels of the
+ * core share the functions of their level (levels/row_copies.c), others have their own. */
+#if defined OW_SHARED_ROWS
+#define ow_gather(size) OW_JOIN(ow_gather_, size, OW_LEVEL)
+#define ow_scatter(size) OW_JOIN(ow_scatter_, size, OW_LEVEL)
+#define OW_ROW_FUNCTION __attribute__((visibility("hidden")))
+#else
+#define ow_gather(size) ow_gather_##size
+#define ow_scatter(size) ow_scatter_##size
+#define OW_ROW_FUNCTION static __attribute__((noinline, unused))
+#endif
+#define OW_DECLARE_ROWS(size) \
+    OW_ROW_FUNCTION void ow_gather(size)(void *buffer, const char *from, int64_t stride, int64_t n); \
+    OW_ROW_FUNCTION void ow_scatter(size)(char *to, const void *buffer, int64_t stride, int64_t n);
+OW_DECLARE_ROWS(1)
+OW_DECLARE_ROWS(2)
+OW_DECLARE_ROWS(4)
+OW_DECLARE_ROWS(8)
+OW_DECLARE_ROWS(16)
+#undef OW_DECLARE_ROWS
+#if !defined OW_SHARED_ROWS
+#include "row_copies.h"
+#endif
 
 /* By a size that is known when compiling. */
 static inline const void *ow_copied_row(void *buffer, const char *from, int64_t stride, int64_t n, int size) {
-    if (size == 1) ow_gather_1(buffer, from, stride, n);
-    else if (size == 2) ow_gather_2(buffer, from, stride, n);
-    else if (size == 4) ow_gather_4(buffer, from, stride, n);
-    else if (size == 8) ow_gather_8(buffer, from, stride, n);
-    else ow_gather_16(buffer, from, stride, n);
+    if (size == 1) ow_gather(1)(buffer, from, stride, n);
+    else if (size == 2) ow_gather(2)(buffer, from, stride, n);
+    else if (size == 4) ow_gather(4)(buffer, from, stride, n);
+    else if (size == 8) ow_gather(8)(buffer, from, stride, n);
+    else ow_gather(16)(buffer, from, stride, n);
     return buffer;
 }
 static inline const void *ow_row(void *buffer, const char *from, int64_t stride, int64_t n, int size) {
     return stride == size ? from : ow_copied_row(buffer, from, stride, n, size);
 }
 static inline void ow_put_row(char *to, const void *buffer, int64_t stride, int64_t n, int size) {
-    if (size == 1) ow_scatter_1(to, buffer, stride, n);
-    else if (size == 2) ow_scatter_2(to, buffer, stride, n);
-    else if (size == 4) ow_scatter_4(to, buffer, stride, n);
-    else if (size == 8) ow_scatter_8(to, buffer, stride, n);
-    else ow_scatter_16(to, buffer, stride, n);
+    if (size == 1) ow_scatter(1)(to, buffer, stride, n);
+    else if (size == 2) ow_scatter(2)(to, buffer, stride, n);
+    else if (size == 4) ow_scatter(4)(to, buffer, stride, n);
+    else if (size == 8) ow_scatter(8)(to, buffer, stride, n);
+    else ow_scatter(16)(to, buffer, stride, n);
 }
 
 /* ---- complex numbers ----------------------------------------------------------------------------------- */

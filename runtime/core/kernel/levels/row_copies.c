@@ -1,0 +1,2 @@
+/* Rows that are not contiguous, for the kernels of a level. */
+#include "row_copies.h"
