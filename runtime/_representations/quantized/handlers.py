@@ -155,11 +155,10 @@ def _kept(op: Op, args: Sequence[Any], quantizer: Quantizer, of: Any) -> Any:
 def _averages(op: Op, args: Sequence[Any], like: Any) -> Any:
     """The operator of distances from the zero point; results are at these distances from it."""
     _check_one_scale(op, own_quantizer(like))
-    # Where one dimension is pooled after the other, float64 tells which means lie halfway between integers.
-    wide = op.name.startswith("adaptive")
-    given = _each(args, lambda each: distances(each).double() if wide else distances(each))
+    # Operators made of others may round several times: in float64 halves between integers are told all the same.
+    given = _each(args, lambda each: distances(each).double() if op.is_composite else distances(each))
     result = redispatch(op, given, None, NEW, below="quantized")
-    result = result.float() if wide else result
+    result = result.float() if op.is_composite else result
     if op.name == "avg_pool3d" and like.dim() == 5:  # as the kernels of torch make it
         result = result.contiguous(memory_format=channels_last_3d)
     return _wrapped(result, lambda each: with_distances(each, like) if each.dtype is _FLOAT32 else each)
