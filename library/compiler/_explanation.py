@@ -69,8 +69,10 @@ def _of_program(place: int, program: Program) -> Iterator[str]:
         else:
             yield f"  {_name(step)} ({step.place})"
     for number, kernel in enumerate(kernels, 1):
-        what = f"C of kernel {number}:\n{kernel.text}"
-        yield f"\n{what if kernel.text else f'Kernel {number} is calls of its operators for a few rows at a time.'}"
+        if kernel.text:
+            yield f"\nC of kernel {number}:\n{kernel.text}"
+        else:
+            yield f"\nKernel {number} is calls of its operators for a few rows at a time."
 
 
 def _name(operation: Operation) -> str:

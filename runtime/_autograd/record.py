@@ -148,8 +148,9 @@ def call_inplace(op: Op, args: Sequence[Any]) -> Any:
     target = args[op.target]
     if op.view:
         return _become_view(op, args, target)
+    overwrite = partial(redispatch, op, args, None, INPLACE, below="autograd")
     if not is_differentiable(target.dtype):
-        return unrecorded(partial(redispatch, op, args, None, INPLACE, below="autograd"))
+        return unrecorded(overwrite)
     check_inplace(target)
     if op.is_composite and not op.is_inplace:
         # The calls that it is made of are recorded, and what they keep of the target has to outlive it.
@@ -163,7 +164,7 @@ def call_inplace(op: Op, args: Sequence[Any]) -> Any:
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
     if packing():
         saved_tensors.pack_inputs(node)
-    result = unrecorded(partial(redispatch, op, args, None, INPLACE, below="autograd"))
+    result = unrecorded(overwrite)
     node.metas = (meta(target),)
     inplace_views.rebase(target, node)
     if kind.kept_results:
