@@ -98,15 +98,17 @@ int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n) {
     return 0;
 }
 
+int ow_fail_overlap(void) {
+    ow_fail(OW_RUNTIME_ERROR,
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+            "location. Please clone() the tensor before performing the operation.");
+    return 0;
+}
+
 int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n) {
     if (!ow_check_memory(out)) return 0;
-    for (int k = 0; k < n; k++) {
-        if (!inputs[k] || inputs[k] == out || ow_memory_overlap(out, inputs[k]) != 2) continue;
-        ow_fail(OW_RUNTIME_ERROR,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation.");
-        return 0;
-    }
+    for (int k = 0; k < n; k++)
+        if (inputs[k] && inputs[k] != out && ow_memory_overlap(out, inputs[k]) == 2) return ow_fail_overlap();
     return 1;
 }
 

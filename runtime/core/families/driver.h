@@ -61,6 +61,7 @@ int ow_check_result_cast(const ow_tensor *out, int dtype); /* 1 if a result of `
 int ow_check_memory(const ow_tensor *out);
 /* The same, and the inputs (NULL entries skipped) share no memory with it, save the very same elements. */
 int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n);
+int ow_fail_overlap(void); /* sets the error of an input that shares memory with what is written; 0 */
 /* 1 if it is unsafe to write `out` while the inputs are read. */
 int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n);
 

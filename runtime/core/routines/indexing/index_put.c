@@ -29,11 +29,7 @@ static int check_values(const ow_putting *p) {
 static int check_apart(const ow_putting *p, ow_tensor *const *indices, int n) {
     int overlap = ow_memory_overlap(p->self, p->values);
     for (int k = 0; k < n; k++) overlap |= indices[k] && ow_memory_overlap(p->self, indices[k]) > (indices[k] == p->mask);
-    if (overlap)
-        ow_fail(OW_RUNTIME_ERROR,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation.");
-    return !overlap;
+    return !overlap || ow_fail_overlap();
 }
 
 /* The only index, when that is a mask; NULL otherwise. */

@@ -18,13 +18,8 @@ int ow_indexing(ow_call *c) {
 }
 
 int ow_check_apart(const ow_call *c, const ow_tensor *target, int first) {
-    for (int k = first; k < c->op->ninputs; k++) {
-        if (!ow_memory_overlap(target, c->inputs[k])) continue;
-        ow_fail(OW_RUNTIME_ERROR,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation.");
-        return 0;
-    }
+    for (int k = first; k < c->op->ninputs; k++)
+        if (ow_memory_overlap(target, c->inputs[k])) return ow_fail_overlap();
     return 1;
 }
 

@@ -28,9 +28,7 @@ static int check(const ow_call *c, const ow_tensor *mask, const ow_tensor *value
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value->ndim);
     else if (c->mode == OW_INPLACE && ow_check_filled(c->out) &&
              ow_memory_overlap(c->out, mask) > !ow_internal_overlap(c->out)) /* it may be the mask itself */
-        ow_fail(OW_RUNTIME_ERROR,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation.");
+        ow_fail_overlap();
     return !ow_error_pending();
 }
 
