@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..dtypes import DTYPE_CLASSES, FLOAT32, DType, ordered
-from ..expr import emit_c, lower
+from ..expr.emit_c import print_c
 from ..expr.functions import FUNCTIONS, Rule
 from ..expr.kernel_text import variable
+from ..expr.lower import lower_further
 from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
-from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
+from ..expr.typed import Arg, Cast, Const, Node, Op, names, postorder
 from ..model.operator import Operator
 from ..nest.nodes import Store, every
 from ..nest.of import of
@@ -93,13 +94,11 @@ def kernels(operator: Operator, role: str) -> Iterator[HalfKernel]:
     """The kernels of an operator. With the role `plain` they read no parameters."""
     if any(param.is_integral for param in operator.params):
         return
-    (expression,) = operator.body.values(FLOAT32)
     (stored,) = every(of(operator, FLOAT32), Store)
     params = parameters(operator, FLOAT32) if role == "general" else ()
     inputs = tuple(argument.name for argument in operator.inputs)
-    env = dict.fromkeys((*inputs, *(param.name for param in (operator.params if params else ()))), FLOAT32)
-    names = {name: variable(name) for name in env}
-    nodes = postorder(lower(expression.tree, env, native=_LANES.native))
+    root = lower_further(stored.value.root, _LANES.native)
+    nodes = postorder(root)
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
         return
@@ -108,7 +107,7 @@ def kernels(operator: Operator, role: str) -> Iterator[HalfKernel]:
     if on_registers and not stages([stored.value.root], inputs):
         return
     signs = functions <= _SIGNS and not params and not any(isinstance(node, Const) for node in nodes)
-    emitted = emit_c(expression.tree, env, target=_SIGN_LANES if signs else _LANES, names=names)
+    emitted = print_c(root, _SIGN_LANES if signs else _LANES, {name: variable(name) for name in names(root)})
     keeps = functions <= (_EXACT if len(inputs) == 1 else _ROUNDS_LATE)
     for dtype in _halves(operator):
         exact = dtype.suffix == "bf16" and not params and keeps and _are_exact(nodes)

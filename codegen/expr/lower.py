@@ -18,7 +18,7 @@ from .functions import FUNCTIONS, ROWS, Function, Rule
 from .parse import parse
 from .text import symbol
 from .tree import Apply, Expr, Literal, Name, Number, names
-from .typed import Arg, Const, Node, Op, convert
+from .typed import Arg, Const, Node, Op, convert, postorder, replaced
 from .typed_expression import TypedExpression
 
 Env = Mapping[str, DType]
@@ -71,6 +71,17 @@ def lower_integers(expr: Expr, env: Env, expected: DType | None, native: Native)
     """
     value = _Lowering(_arguments(expr, env), env, native, INT64).visit(expr)
     return value.node if expected is None else _expected(expr, value, expected)
+
+
+def lower_further(root: Node, native: Native) -> Node:
+    """The typed tree for a target that lacks some of its functions, with their definitions in place of these."""
+    done: dict[Node, Node] = {}
+    for node in postorder(root):
+        new = replaced(node, {each: done[each] for each in node.children})
+        if isinstance(new, Op) and new.row.definition(new.operand_dtype):
+            new = lower(Apply(new.function, tuple(map(TypedExpression, new.operands))), {}, new.dtype, native)
+        done[node] = new
+    return done[root]
 
 
 def _expected(expr: Expr, value: _Value, dtype: DType) -> Node:
