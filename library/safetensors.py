@@ -18,6 +18,7 @@ from ._base.dtypes import EXPORTS, dtype
 from ._base.handles import wrap
 from ._base.interchange import tensor_of_bytes
 from ._base.lazy_imports import load as load_library
+from ._base.notes import explained
 from ._base.types import strided
 from ._C import lib
 from ._tensor.tensor import Tensor
@@ -48,7 +49,8 @@ def _library() -> Any:
     try:
         return load_library("safetensors")
     except ImportError as error:
-        raise ImportError("the package safetensors is missing: pip install opweave[safetensors]") from error
+        missing = ImportError("the package safetensors is missing: pip install opweave[safetensors]")
+        raise explained(missing, "docs/files.md#safetensors") from error
 
 
 def _dtype_of(name: str, key: str) -> dtype:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _operators as ops
 from .._base.handles import tensors_in
+from .._base.notes import explained
 from .._base.tensor_class import Tensor
 from .._dispatch.dispatcher import call as dispatch
 from .._dispatch.infer import infer
@@ -17,6 +18,10 @@ from .._dispatch.samples import BatchLevel, batch_of
 
 class NotBatchedError(RuntimeError):
     """A call that no batch can have: it reads elements, or its result depends on them or on the order of samples."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        explained(self, "docs/batching.md")
 
 
 class Call:

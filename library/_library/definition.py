@@ -10,6 +10,7 @@ from typing import Any
 
 from .._autograd.record import refuse_out
 from .._base import dtypes
+from .._base.notes import explained
 from .._C import lib
 from .._dispatch import dispatcher
 from .._dispatch.define import Operators
@@ -25,6 +26,7 @@ _CHECKED = frozenset({"Tensor", "Scalar", "int", "float", "bool", "str", "Genera
 """Types of arguments that are checked and converted; a list of some may have any of them as elements."""
 _SPACES = ((r"\s+", " "), (r"\s*,\s*", ", "), (r"\s*\(\s*", "("), (r"\s*\)", ")"), (r"\s*->\s*", " -> "))
 RESERVED = (BUILTIN, "opweave", "prim")
+_PAGE = "docs/dispatch.md#a-custom-operator"
 
 definitions: dict[str, Definition] = {}
 """The definitions by qualified name, with the overload where it has one."""
@@ -104,10 +106,11 @@ class Definition:
         device = next((each.device.type for each in tensors_in(values)), "cpu")
         kernel = self.kernels.get(device) or self.kernels.get(None)
         if kernel is None:
-            raise NotImplementedError(
+            text = (
                 f"{self.qualified} has no implementation for {device} tensors; register one with "
                 f"@opweave.library.register_kernel({self.qualified!r}, {device!r})"
             )
+            raise explained(NotImplementedError(text), _PAGE)
         result = self._called(kernel, values)
         check_result(f"the {device} kernel of {self.qualified}", self.schema, result)
         if not self.schema.returns_alias and not any(each.alias for each in self.schema.returns):
@@ -125,10 +128,11 @@ class Definition:
 
     def _faked(self, op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         if self.fake is None and self.schema.returns:
-            raise NotImplementedError(
+            text = (
                 f"{self.qualified} has no implementation for meta tensors: there was no fake impl registered; register "
                 f"one with @opweave.library.register_fake({self.qualified!r})"
             )
+            raise explained(NotImplementedError(text), _PAGE)
         result = None if self.fake is None else self._called(self.fake, args)
         check_result(f"the fake of {self.qualified}", self.schema, result)
         return result if out is None else store(op, result, out)

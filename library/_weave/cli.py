@@ -52,10 +52,12 @@ def _telling_mistakes() -> Iterator[None]:
         yield
     except Exception as error:
         from ..codegen.errors import CodegenError, render
+        from .weave import WeaveError
 
-        if not isinstance(error, CodegenError):
+        if not isinstance(error, (CodegenError, WeaveError)):
             raise
-        raise _CommandError(render(error.diagnostics)) from None
+        text = render(error.diagnostics) if isinstance(error, CodegenError) else str(error)
+        raise _CommandError("\n".join([text, *getattr(error, "__notes__", ())])) from None
 
 
 def _search_working_folder_last() -> None:
@@ -126,8 +128,10 @@ def _parser() -> argparse.ArgumentParser:
     functions.add_argument("--markdown", action="store_true", help="the page of the documentation")
     functions.set_defaults(command=_functions)
 
-    docs = commands.add_parser("docs", help="the signature and the docstring of a function, a class or a module")
-    docs.add_argument("name", nargs="+", help="softmax, nn.Linear, Tensor.add_")
+    docs = commands.add_parser("docs", help="the docstring of a function, a class or a module, or a page of the guide")
+    docs.add_argument(
+        "name", nargs="*", help="softmax, nn.Linear, Tensor.add_, compile.md, compile.md#graph-breaks; none: all pages"
+    )
     docs.set_defaults(command=_docs)
 
     doctor = commands.add_parser(
@@ -166,8 +170,13 @@ def _cache(options: argparse.Namespace) -> None:
 
 
 def _docs(options: argparse.Namespace) -> None:
+    from . import pages
     from .reference import documentation
 
+    if not options.name:
+        rows = pages.titles()
+        _print_table(("page", "title"), rows, f"{len(rows)} pages")
+        return
     try:
         texts = [documentation(name) for name in options.name]
     except KeyError as error:
@@ -186,34 +195,27 @@ def _doctor(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> None:
     from .new_project import create
-    from .weave import WeaveError
 
-    try:
-        files = create(options.name, options.out)
-    except WeaveError as error:
-        raise _CommandError(str(error)) from None
+    files = create(options.name, options.out)
     print("\n".join(f"wrote {options.out / file}" for file in files))
     print(f"  cd {options.out / options.name} && pip install -e '.[test]' && python -m pytest")
 
 
 def _weave(options: argparse.Namespace) -> None:
     from ..codegen.errors import Diagnostics, render
-    from .weave import WeaveError, weave
+    from .weave import weave
 
     hints = Diagnostics()
-    try:
-        with progress_bar() as progress:
-            woven = weave(
-                options.file,
-                options.name,
-                options.out,
-                force=options.force,
-                all_levels=options.all_levels,
-                progress=progress,
-                hints=hints,
-            )
-    except WeaveError as error:
-        raise _CommandError(str(error)) from None
+    with progress_bar() as progress:
+        woven = weave(
+            options.file,
+            options.name,
+            options.out,
+            force=options.force,
+            all_levels=options.all_levels,
+            progress=progress,
+            hints=hints,
+        )
     if len(hints):
         print(render(hints))
     count = f"{len(woven.operators)} operator{'s' if len(woven.operators) != 1 else ''}"
@@ -226,13 +228,8 @@ def _weave(options: argparse.Namespace) -> None:
 
 def _test(options: argparse.Namespace) -> None:
     from .promises import run
-    from .weave import WeaveError
 
-    try:
-        status = run(options.file, () if options.k is None else ("-k", options.k), options.slow)
-    except WeaveError as error:
-        raise _CommandError(str(error)) from None
-    if status:
+    if run(options.file, () if options.k is None else ("-k", options.k), options.slow):
         raise _CommandError(f"{options.file}: tests failed")
 
 
@@ -254,16 +251,13 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 def _check(options: argparse.Namespace) -> None:
     from ..codegen import library
     from ..codegen.errors import Diagnostics, render
-    from .weave import WeaveError, read
+    from .weave import read
 
     hints = Diagnostics()
-    try:
-        if options.core or _is_installed_file(options.file):
-            operators = library.read(options.file, str(options.file))
-        else:
-            operators = read(options.file, options.file.stem, hints)
-    except WeaveError as error:
-        raise _CommandError(str(error)) from None
+    if options.core or _is_installed_file(options.file):
+        operators = library.read(options.file, str(options.file))
+    else:
+        operators = read(options.file, options.file.stem, hints)
     if len(hints):
         print(render(hints))
     count = sum(not each.derived for each in operators)

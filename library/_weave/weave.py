@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._base.notes import explained
 from .._toolchain import isa_levels, toolchain
 from . import levels, loaded_libraries, stamps
 from .guards import locked, tidying_up
@@ -130,7 +131,7 @@ def read(yaml: str | os.PathLike[str], package: str, diagnostics: Diagnostics | 
         index_gradients.check(operators, diagnostics)
         diagnostics.raise_if_any()
     except CodegenError as error:
-        raise WeaveError(render(error.diagnostics)) from None
+        raise explained(WeaveError(render(error.diagnostics)), "docs/adding-an-operator.md") from None
     return operators
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .._autograd import saved_tensors
 from .._autograd.grad_mode import is_grad_enabled, no_grad
 from .._autograd.inplace_views import rebase
-from .._autograd.node import RELEASED, Node, edges_of, is_differentiable
+from .._autograd.node import Node, edges_of, is_differentiable, released
 from .._autograd.record import check_inplace
 from .._base import handles
 from .._base.devices import BY_NUMBER
@@ -130,7 +130,7 @@ class FunctionNode(Node):
         Raises RuntimeError after a backward pass that did not retain the graph.
         """
         if self.tensors is None:
-            raise RuntimeError(RELEASED)
+            raise released()
         tensors = list(self.saved())
         for index, number in self.outputs.items():
             if is_grad_enabled():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._autograd.backward_api import grad as gradients_of
 from .._autograd.grad_mode import enable_grad, is_grad_enabled
+from .._base.notes import explained
 from .._base.shapes import broadcast_shapes
 from .._dispatch.levels import level_of, run
 from ..autograd.function import Function
@@ -165,7 +166,7 @@ def _function(
             if is_plain and all(each is not None and level_of(each) is None for each in given):
                 return program.run(*inputs, *given)
             if any(each._version != version for each, version in ctx.others):
-                raise RuntimeError(_CHANGED)
+                raise explained(RuntimeError(_CHANGED), "docs/autograd.md#modified-by-an-inplace-operation")
             if is_plain:
                 inputs = [each.detach().requires_grad_(each.requires_grad) for each in inputs]
             return again.gradients(inputs, given, differentiable, not is_plain)

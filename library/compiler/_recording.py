@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .._base.handles import shape_of, strides_of, tensors_in
+from .._base.notes import explained
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.autocast import casting
@@ -76,6 +77,8 @@ class Call(NamedTuple):
 class Recording:
     """The calls that a thread makes, in order, until it ends."""
 
+    page = "docs/compile.md#what-is-not-recorded"
+    """The section of the documentation that says what is recorded."""
     is_export = False
     """True if they become a program that is run without the function."""
 
@@ -142,7 +145,7 @@ class Recording:
     def refuse(self, reason: str, frame: FrameType | None = None) -> None:
         """Note why no program can be made of what is recorded."""
         if self.reason is None:
-            self.reason = Unsupported(reason, self.place(frame))
+            self.reason = explained(Unsupported(reason, self.place(frame)), self.page)
             if self.raises:
                 raise self.reason
 

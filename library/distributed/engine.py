@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base.lazy_imports import load
+from .._base.notes import explained
 from . import pmi
 from .errors import DistBackendError
 from .stores import Store
@@ -151,7 +152,8 @@ def start(rank: int, size: int, store: Store | None, seconds: float) -> Engine:
     global _engine
     if _engine is None:
         if not has_mpi():
-            raise ModuleNotFoundError("groups of several processes need MPI: pip install 'opweave[distributed]'")
+            error = ModuleNotFoundError("groups of several processes need MPI: pip install 'opweave[distributed]'")
+            raise explained(error, "docs/distributed.md")
         has_launcher = is_under_mpiexec()
         if not has_launcher and store is not None:
             pmi.join(store, rank, size, seconds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._base.notes import explained
+
 __all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "QueueEmptyError"]
 
 _PUBLIC = "opweave.distributed"
@@ -17,6 +19,10 @@ class DistBackendError(DistError):
     """A rank ended, did not arrive in time, or called something else: a call of all ranks could not be completed."""
 
     __module__ = _PUBLIC
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        explained(self, "docs/distributed.md#faults")
 
 
 class DistNetworkError(DistError):

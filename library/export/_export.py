@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .._base.notes import explained
 from .._base.pytree import Structure, flatten
 from ..nn import Module
 from ..nn.utils.stateless import functional_call
@@ -91,7 +92,7 @@ def _with_dims(run: Callable[[Sequence[Any]], Recorded], leaves: Sequence[Any], 
             return with_dims(run, leaves, dims)
         except DynamicError as error:
             if not error.dim.is_optional:
-                raise
+                raise explained(error, "docs/export.md#sizes-that-change")  # noqa: B904 (it is the same error)
             for each in dims:
                 for place in [place for place, dim in each.items() if dim is error.dim]:
                     del each[place]

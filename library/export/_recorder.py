@@ -73,6 +73,7 @@ class Recorded(NamedTuple):
 class _Calls(Recording):
     """The calls of a module. An error names the line of what no program can do."""
 
+    page = "docs/export.md#how-it-works"
     is_export = True
 
     def __init__(self, given: Sequence[Any], keeps: Callable[[Op], bool]) -> None:

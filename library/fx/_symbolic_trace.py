@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from .._base.devices import device
 from .._base.dtypes import dtype
+from .._base.notes import explained
 from .._base.tensor_class import Tensor
 from .._base.types import layout, memory_format
 from ..nn import Module, Parameter, Sequential
@@ -147,7 +148,8 @@ class TracerBase:
         Raises:
             TraceError: always.
         """
-        raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
+        error = TraceError("symbolically traced variables cannot be used as inputs to control flow")
+        raise explained(error, "docs/fx.md#traces")
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
         """Return what goes through a traced value: derived classes may know how many elements there are.

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._base.lazy_imports import load
+from .._base.notes import explained
 from .._base.warn import warn
 from .._tensor.construct import tensor
 from ..export import Dim, ExportedProgram
@@ -19,6 +20,7 @@ __all__ = ["ONNXProgram", "OnnxExporterError", "export", "is_in_onnx_export"]
 
 _LEAST_OPSET, _OPSET = 20, 20
 _MISSING = "the package onnx is missing: pip install opweave[onnx]"
+_PAGE = "docs/export.md#onnx"
 
 
 class OnnxExporterError(RuntimeError):
@@ -129,7 +131,7 @@ def export(
     try:
         load("onnx")
     except ImportError as error:
-        raise ImportError(_MISSING) from error
+        raise explained(ImportError(_MISSING), _PAGE) from error
     from ._model import model_of
 
     opset = _OPSET if opset_version is None else opset_version
@@ -149,7 +151,7 @@ def export(
             program = exported(model, args, kwargs, dynamic_shapes=dynamic_shapes)
         made = model_of(program, input_names or (), output_names or (), opset)
     except RuntimeError as error:
-        raise OnnxExporterError(str(error)) from error
+        raise explained(OnnxExporterError(str(error)), _PAGE) from error
     finally:
         _state.is_exporting = False
     result = ONNXProgram(made, program)

@@ -10,6 +10,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from .._base.lazy_imports import load as load_library
+from .._base.notes import explained
 from .allowed import OBJECTS
 from .archive_reader import ArchiveReader
 from .legacy import LegacyStorages, load_legacy
@@ -83,7 +84,9 @@ def load(
             )
         return _load_legacy(source, placement, unpickle)
     except UnpicklingError as error:
-        raise UnpicklingError(_ADVICE + str(error)) if weights_only else error from None
+        raise explained(
+            UnpicklingError(_ADVICE + str(error)) if weights_only else error, "docs/files.md#reading-files-of-others"
+        ) from None
     finally:
         source.close()
 

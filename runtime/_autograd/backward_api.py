@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from .._base import handles
+from .._base.notes import explained
 from .._base.type_names import type_name
 from .._base.types import Size
 from .._base.warn import warn
@@ -238,7 +239,8 @@ def _roots(outputs: Sequence[Any], grads: Any) -> list[tuple[Edge, Any]]:
                 described = output._sparse.values
             root = edge(described)
         if root is None:
-            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+            text = f"element {index} of tensors does not require grad and does not have a grad_fn"
+            raise explained(RuntimeError(text), "docs/autograd.md#no-element-requires-grad")
         roots.append((root, _root_gradient(index, described, grad)))
     return roots
 

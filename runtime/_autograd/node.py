@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .._base.devices import BY_NUMBER, CPU
 from .._base.dtypes import BY_CODE
+from .._base.notes import explained
 from .._base.type_names import type_name
 from .._dispatch.torch_dispatch import detached, dispatches
 from .._handle import NodeBase, alias, edges, excluded, kept, meta, set_edge, versions
@@ -23,7 +24,7 @@ from .saved_tensors import Packed, PackedInputs
 Edge: TypeAlias = "tuple[Node, int]"
 Hook: TypeAlias = Callable[..., Any]
 
-RELEASED = (
+_RELEASED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
     "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
     "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
@@ -116,7 +117,7 @@ class Node(NodeBase):
         """`saved()` where that is not as usual."""
         tensors = self.tensors
         if tensors is None:
-            raise RuntimeError(RELEASED)
+            raise released()
         if versions(tensors) != self.versions:
             for tensor, now, then in zip(tensors, versions(tensors), self.versions, strict=True):
                 if now != then:
@@ -126,7 +127,7 @@ class Node(NodeBase):
     def _unpacked_results(self) -> tuple[Any, ...]:
         """`saved_results()` where that is not as usual."""
         if self.results is None:
-            raise RuntimeError(RELEASED)
+            raise released()
         results = []
         for number, (tensor, version) in zip(self.kept_results, self.results, strict=True):
             now = versions((tensor,))[0]
@@ -421,13 +422,19 @@ def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
     return result
 
 
+def released() -> RuntimeError:
+    """Return the error of reading what a node has kept after a backward pass has freed it."""
+    return explained(RuntimeError(_RELEASED), "docs/autograd.md#backward-a-second-time")
+
+
 def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:
     origin = (
         "" if edge is None or edge[0].collects else f", which is output {edge[0].outward(edge[1])} of {edge[0].what},"
     )
-    return RuntimeError(
+    text = (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor.type()} {list(tensor.shape)}]{origin} is at version {now}; expected version {then} instead. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "opweave.autograd.set_detect_anomaly(True, check_nan=False)."
     )
+    return explained(RuntimeError(text), "docs/autograd.md#modified-by-an-inplace-operation")

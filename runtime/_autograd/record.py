@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from .._base.keys import KEY_BITS
+from .._base.notes import explained
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.check import check
@@ -191,9 +192,14 @@ def check_inplace(target: Any) -> None:
     if base is not None and target._origin:
         raise inplace_views.refusal(target, "is being")
     if base is not None and _is_leaf_with_gradient(base):
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise _leaf_in_place("a view of a leaf Variable")
     if _is_leaf_with_gradient(target):
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        raise _leaf_in_place("a leaf Variable")
+
+
+def _leaf_in_place(what: str) -> RuntimeError:
+    text = f"{what} that requires grad is being used in an in-place operation."
+    return explained(RuntimeError(text), "docs/autograd.md#a-leaf-in-place")
 
 
 def _is_leaf_with_gradient(tensor: Any) -> bool:

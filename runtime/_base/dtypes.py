@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from .._C import lib
 from .._dtypes import TABLE, Limits, Row
 from .lazy_imports import load
+from .notes import noted
 from .shown_name import qualified
 from .type_names import type_name
 
@@ -138,9 +139,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
 def advised(error: Exception, value: object) -> Exception:
     """The error, with a note that says what to write where the value is the name of a dtype, or NumPy's class of it."""
     name = value if isinstance(value, str) else getattr(value, "__name__", None)
-    if name in EXPORTS and hasattr(error, "add_note"):  # from Python 3.11 on
-        error.add_note(f"Write opweave.{name}.")
-    return error
+    return noted(error, f"Write opweave.{name}.") if name in EXPORTS else error
 
 
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}

@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 
 from .._C import ffi, lib
 from .._handle import interruption
+from .notes import explained
 
-__all__ = ["LinAlgError", "OutOfMemoryError", "raise_pending", "take_pending", "take_warning"]
+__all__ = ["LinAlgError", "OutOfMemoryError", "no_values", "raise_pending", "take_pending", "take_warning"]
 
 
 class OutOfMemoryError(RuntimeError):
@@ -59,6 +60,11 @@ def take_warning() -> str | None:
 
 def _decoded(text: Any) -> str:
     return bytes(ffi.buffer(text)).partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def no_values() -> NotImplementedError:
+    """Return the error of reading the elements of a tensor that has none."""
+    return explained(NotImplementedError("Cannot copy out of meta tensor; no data!"), "docs/meta.md")
 
 
 def raise_pending() -> NoReturn:

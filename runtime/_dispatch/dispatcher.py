@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from .._base.devices import CPU
 from .._base.keys import KEY_BITS
 from .._base.keys import new_key as _new_bit
+from .._base.notes import explained
 from .._handle import keys as keys_of
 from .._handle import set_answered
 from . import kernels
@@ -201,10 +202,11 @@ def _fallback(op: Op, args: Sequence[Any], key: str) -> Handler | None:
     if key in _devices:
         return None if op.view or is_transfer(op, args) else handler
     if handler is None:
-        raise NotImplementedError(
+        text = (
             f"{op.name}() has no implementation for {key} tensors; register one with "
             f"@opweave.library.register({op.qualified!r}, {key!r})"
         )
+        raise explained(NotImplementedError(text), "docs/dispatch.md")
     return handler
 
 

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from .._base.devices import CPU, META, device, has_values, is_registered, on_device
+from .._base.errors import no_values
 from .._base.handles import wrap
 from .._base.pinning import pinned_result
 from .._base.tensor_class import Tensor
@@ -73,7 +74,7 @@ def _moved(op: Op, values: Sequence[Any], where: device | None) -> Any:
     if where is META:
         return make_results(op.function, tuple(values), None, NEW, True)
     if not has_values(source):
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        raise no_values()
     if source.device is CPU and _keeps_elements(op, values):
         return to_device(source, where)
     on_cpu = to_cpu(source) if is_registered(source.device) else source
@@ -92,7 +93,7 @@ def _copied(op: Op, values: Sequence[Any]) -> Any:
     """A tensor that is overwritten by the elements of one of another device, which are copied to its own first."""
     target, source, *rest = values
     if not has_values(source):
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        raise no_values()
     if copied_directly(target, source):
         return target
     return op.function(target, source.to(target.device), *rest)

@@ -8,6 +8,7 @@ from typing import Any
 from .._base.allocation import allocate
 from .._base.devices import CPU, META, device, has_values, is_registered, on_device
 from .._base.dtypes import dtype
+from .._base.errors import no_values
 from .._base.handles import address_of, wrap
 from .._base.interchange import tensor_of_bytes
 from .._C import ffi, lib
@@ -38,7 +39,7 @@ def memory_of(storage: AnyStorage) -> memoryview:
     """
     elements: Any = storage._elements
     if not has_values(elements):
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        raise no_values()
     nbytes = storage.nbytes()
     if not nbytes:
         return memoryview(b"")

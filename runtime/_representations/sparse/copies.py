@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..._base.devices import META, available, has_values
+from ..._base.errors import no_values
 from ..._base.tensor_class import Tensor
 from ..._base.types import sparse_coo
 from ..._dispatch.dispatcher import call
@@ -58,7 +59,7 @@ def to_copy(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     where = None if device is None else available(device)
     if where is not None and tensor.device != where:
         if not has_values(tensor):
-            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+            raise no_values()
         return made(_described(payload, dtype or tensor.dtype))
     return made(_each(payload.with_values(payload.values.to(dtype or tensor.dtype)), lambda part: part.clone()))
 
