@@ -64,7 +64,7 @@ from ._base.types import (
 )
 from ._exports import NAMES as _NAMES
 from ._exports import SUBMODULES as _SUBMODULES
-from ._names.beside import import_beside as _import_beside
+from ._names.import_hooks import install as _install_import_hooks
 from ._names.module_names import submodule as _submodule
 from ._tensor.construct import as_tensor, asarray, is_tensor, tensor
 from ._tensor.removed import FUNCTIONS as _REMOVED
@@ -96,7 +96,7 @@ globals().update(_REMOVED)  # not in __all__: they only say what to call instead
 globals().update(_DTYPES)
 __all__ += [name for name in _DTYPES if name not in vars(_builtins)]
 
-_import_beside()
+_install_import_hooks()
 
 
 def __getattr__(name: str) -> _Any:

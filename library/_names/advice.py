@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from .._tensor.numpy_habits import FUNCTIONS
+from .._base.notes import explained
+from .._tensor.absent_names import FROM_NUMPY, FROM_TORCH, TORCH_METHODS
+from .numpy_functions import NUMPY_FUNCTIONS
 
 __all__ = ["advice_on", "no_attribute"]
 
@@ -61,9 +63,8 @@ _ADVICE: Mapping[str, str] = {
     "write opweave.nn.functional.embedding(x, weight, max_norm=1.0)": "embedding_renorm_",
     "sizes are numbers of Python; use opweave.export.Dim where they may change": """
         sym_constrain_range* sym_fresh_size fx.experimental.* export.decomp_utils""",
-    "write x.resize_(size)": "resize_as_sparse_",
-    "write opweave.distributed.is_initialized()": "is_distributed",
-    "write opweave.slice_scatter(x, src, dim, start, end)": "slice_inverse",
+    # Functions that are methods as well.
+    **{TORCH_METHODS[name]: name for name in ("is_distributed", "resize_as_sparse_", "slice_inverse")},
     "write opweave.signal.windows": "windows signal.windows.windows",
     "write opweave.UntypedStorage": "StorageBase serialization.StorageType serialization.normalize_storage_type "
     "serialization.storage_to_tensor_type",
@@ -163,14 +164,18 @@ _ADVICE: Mapping[str, str] = {
 def no_attribute(module: str, name: str) -> AttributeError:
     """Return the error of a module without an attribute, with what to use in place of it where that is known."""
     text = f"module {module!r} has no attribute {name!r}"
-    advice = None if name.startswith("__") else advice_on(f"{module}.{name}".partition(".")[2])
-    return AttributeError(text if advice is None else f"{text}; {advice}", name=name)
+    path = f"{module}.{name}".partition(".")[2]
+    advice = None if name.startswith("__") else advice_on(path)
+    if advice is None:
+        return AttributeError(text, name=name)
+    error = AttributeError(f"{text}; {advice}", name=name)
+    return explained(error, FROM_NUMPY if path in NUMPY_FUNCTIONS else FROM_TORCH)
 
 
 def advice_on(name: str) -> str | None:
     """Return what to do without a name of torch or NumPy, such as `cuda.nvtx`; None where nothing is known about it."""
-    if name in FUNCTIONS:
-        return f"write {FUNCTIONS[name]}"
+    if name in NUMPY_FUNCTIONS:
+        return f"write {NUMPY_FUNCTIONS[name]}"
     rows, beginnings = _rows()
     while name and name not in rows:
         found = next((each for each in beginnings if name.startswith(each)), None)

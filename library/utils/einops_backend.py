@@ -1,4 +1,4 @@
-"""opweave.utils.einops_backend: makes einops take tensors. It is imported where einops is (_names/beside.py)."""
+"""opweave.utils.einops_backend: makes einops take tensors. It is imported after einops (_names/import_hooks.py)."""
 
 from __future__ import annotations
 

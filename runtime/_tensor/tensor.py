@@ -25,12 +25,12 @@ from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .._representations.named.methods import NamesMethods
 from .._representations.named.names import names_of, set_names, with_names_of
 from . import numpy_forms as numpy_forms  # adds forms of calls
+from .absent_names import AbsentNames
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
 from .indexing import IndexingMethods, subscript
 from .inplace_methods import MutationMethods
-from .numpy_habits import NumpyHabits
 from .quantized_methods import QuantizedMethods, as_quantized
 from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
@@ -71,7 +71,7 @@ class Tensor(
     SubclassMethods,
     WrapperMethods,
     _operators.TensorMethods,
-    NumpyHabits,
+    AbsentNames,
 ):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
 

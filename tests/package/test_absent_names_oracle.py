@@ -15,7 +15,7 @@ import opweave
 import pytest
 from harness import oracle, recording
 from opweave._names import advice
-from opweave._tensor import numpy_habits
+from opweave._tensor import absent_names
 
 # fmt: off
 MODULES = [
@@ -76,7 +76,7 @@ def _is_module(name: str) -> bool:
 
 
 def test_advice_names_what_there_is() -> None:
-    for text in [*advice._ADVICE, *numpy_habits.TORCH_METHODS.values()]:
+    for text in [*advice._ADVICE, *absent_names.TORCH_METHODS.values()]:
         for path in re.findall(r"\bopweave\.([\w.]+\w)", text):
             assert pkgutil.resolve_name(f"opweave.{path}") is not None, text
 
@@ -89,9 +89,7 @@ def test_other_names_have_no_advice() -> None:
 
 def test_modules_that_are_not_there() -> None:
     """Names in them have the advice of the module, and old names of modules lead to the others."""
-    with pytest.raises(
-        AttributeError, match=r"'opweave\.cuda' has no attribute 'nvtx'; there are no such devices;"
-    ):
+    with pytest.raises(AttributeError, match=r"'opweave\.cuda' has no attribute 'nvtx'; there are no such devices;"):
         opweave.cuda.nvtx  # noqa: B018
     assert opweave.nn.quantized.FloatFunctional is opweave.ao.nn.quantized.FloatFunctional
     assert opweave.quantization.QuantStub is opweave.ao.quantization.QuantStub

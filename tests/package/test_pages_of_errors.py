@@ -79,6 +79,9 @@ ERRORS: list[tuple[str, str, Callable[[], object]]] = [
     ("no data", "meta.md", opweave.ones(1, device="meta").cpu),
     ("we do not support|item", "batching.md", lambda: opweave.vmap(lambda x: x.item())(opweave.ones(2))),
     ("", "fx.md#traces", lambda: opweave.fx.symbolic_trace(lambda x: x + 1 if x else x)),
+    ("astype", "coming-from.md#from-numpy", lambda: opweave.ones(1).astype),  # type: ignore[attr-defined]
+    ("expand_dims", "coming-from.md#from-numpy", lambda: opweave.expand_dims),  # type: ignore[attr-defined]
+    ("nvtx", "coming-from.md#from-torch", lambda: opweave.cuda.nvtx),
     ("", "compile.md#what-is-not-recorded", lambda: opweave.compile(listed, fullgraph=True)(opweave.ones(2))),
     ("", "export.md#how-it-works", lambda: opweave.export.export(Listed(), (opweave.ones(2),))),
 ]

@@ -17,7 +17,7 @@ import opweave
 import pytest
 from harness.paths import ROOT, with_interpreter
 from opweave import _dtypes, _operators
-from opweave._tensor import numpy_habits, removed
+from opweave._tensor import absent_names, removed
 
 from codegen.generate import locked
 
@@ -37,7 +37,7 @@ MODULE_NAMES = sorted(
 TENSOR_NAMES = sorted(
     name
     for name in dir(opweave.Tensor)
-    if (name[0] != "_" or name in _operators.METHODS) and name not in {*removed.FUNCTIONS, *numpy_habits.ABSENT}
+    if (name[0] != "_" or name in _operators.METHODS) and name not in {*removed.FUNCTIONS, *absent_names.ABSENT}
 )
 # An element is whatever its dtype says; lists of lists have no type; `max` is a tensor or a named tuple; and so on.
 UNTYPED = {"tolist", "grad", "grad_fn", "load", "max", "min", "median", "nanmedian", "unique", "unique_consecutive"}

@@ -9,23 +9,24 @@ from typing import Any
 import numpy as np
 import opweave as ow
 import pytest
-from opweave._tensor.numpy_habits import FUNCTIONS, METHODS
+from opweave._names.numpy_functions import NUMPY_FUNCTIONS
+from opweave._tensor.absent_names import NUMPY_METHODS
 
 X = ow.tensor([3.0, 1.0])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NUMPY_METHODS)
 def test_attributes(name: str) -> None:
     assert hasattr(np.ndarray, name)
     with pytest.raises(AttributeError) as error:
         getattr(X, name)
-    assert str(error.value) == f"'Tensor' object has no attribute '{name}'; write {METHODS[name]}"
+    assert str(error.value) == f"'Tensor' object has no attribute '{name}'; write {NUMPY_METHODS[name]}"
     assert not hasattr(X, name)
     assert not hasattr(ow.Tensor, name)
     assert name not in dir(X)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
 def test_functions(name: str) -> None:
     assert hasattr(np, name)
     assert not hasattr(ow, name)
@@ -33,7 +34,7 @@ def test_functions(name: str) -> None:
         getattr(ow, name)
 
 
-@pytest.mark.parametrize("text", [*METHODS.values(), *FUNCTIONS.values()])
+@pytest.mark.parametrize("text", [*NUMPY_METHODS.values(), *NUMPY_FUNCTIONS.values()])
 def test_advice_names_what_there_is(text: str) -> None:
     for word in text.replace("(", " ").replace(",", " ").replace(")", " ").split():
         owner, _, path = word.partition(".")
