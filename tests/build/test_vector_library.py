@@ -25,6 +25,7 @@ _PROGRAM = """
     import opweave as ow
     names = "tan asin acos atan sinh cosh asinh atanh log2 log10 log1p expm1 erf erfc sin cos exp log".split()
     x = ow.linspace(0.01, 0.99, 1000, dtype=ow.float64)
+    assert ow.equal(ow.compile(lambda x: x.tan() + x.sinh())(x), x.tan() + x.sinh())
     print(json.dumps({
         name: [getattr(x, name)().tolist(), [getattr(math, name)(each) for each in x.tolist()]] for name in names
     }))
@@ -37,7 +38,7 @@ def results(folder: Path, source: str) -> dict[str, list[list[float]]]:
     assert COMPILER is not None
     subprocess.run([COMPILER, "-shared", "-o", folder / "libmvec.so.1", folder / "source.s"], check=True)
     done = subprocess.run(
-        [sys.executable, "-c", inspect.cleandoc(_PROGRAM)],
+        [sys.executable, "-W", "error", "-c", inspect.cleandoc(_PROGRAM)],
         env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
         capture_output=True,
         text=True,

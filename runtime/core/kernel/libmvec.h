@@ -4,38 +4,19 @@
  *
  * Linked with libmvec, a library would not load where a single one of its functions is missing: most came with glibc 2.35.
  * So the names are defined here, as jumps to where a table says: what a linker makes of calls to other libraries, at the
- * same cost. Where libmvec lacks a function, its place has a loop over the scalar one. This file must not see that vector
- * forms exist, lest that loop called itself. */
+ * same cost. The core fills the tables of all libraries (find_libmvec.h). This file must not see that vector forms exist. */
 #ifndef OPWEAVE_LIBMVEC_H
 #define OPWEAVE_LIBMVEC_H
 
+/* A vector function by its symbol, and where its address is kept. */
+typedef struct ow_vector_function {
+    const char *symbol;
+    void **place;
+} ow_vector_function;
+
 #if defined(OW_HAVE_LIBMVEC) && defined(__x86_64__)
-#include <dlfcn.h>
-#include <math.h>
-#include <stddef.h>
-
-/* By the letter of its instruction set in symbols: `d` is AVX2. */
-typedef double ow_doubles_b __attribute__((vector_size(16)));
-typedef double ow_doubles_d __attribute__((vector_size(32)));
-typedef double ow_doubles_e __attribute__((vector_size(64)));
-typedef float ow_floats_b __attribute__((vector_size(16)));
-typedef float ow_floats_d __attribute__((vector_size(32)));
-typedef float ow_floats_e __attribute__((vector_size(64)));
-
-/* Fills the lanes of a result. */
-#define OW_EACH_LANE(vector, call) \
-    vector result; \
-    for (size_t i = 0; i < sizeof(vector) / sizeof result[0]; i++) result[i] = call; \
-    return result;
-
-#define OW_SCALAR_LOOP1(symbol, isa, vector, function) \
-    static __attribute__((target(isa))) vector ow_loop##symbol(vector x) { OW_EACH_LANE(vector, function(x[i])) }
-#define OW_SCALAR_LOOP2(symbol, isa, vector, function) \
-    static __attribute__((target(isa))) vector ow_loop##symbol(vector x, vector y) { OW_EACH_LANE(vector, function(x[i], y[i])) }
-
-#define OW_JUMP(symbol) \
-    extern __attribute__((visibility("hidden"))) void *ow_place##symbol; \
-    void *ow_place##symbol = (void *)ow_loop##symbol; \
+#define OW_JUMP(symbol, isa, vector, function) \
+    __attribute__((visibility("hidden"))) void *ow_place##symbol; \
     __asm__(".pushsection .text\n" \
             ".p2align 4\n" \
             ".globl " #symbol "\n" \
@@ -45,12 +26,10 @@ typedef float ow_floats_e __attribute__((vector_size(64)));
             "\tjmp *ow_place" #symbol "(%rip)\n" \
             ".size " #symbol ", .-" #symbol "\n" \
             ".popsection\n");
-
-#define OW_VECTOR_FUNCTION1(symbol, isa, vector, function) OW_SCALAR_LOOP1(symbol, isa, vector, function) OW_JUMP(symbol)
-#define OW_VECTOR_FUNCTION2(symbol, isa, vector, function) OW_SCALAR_LOOP2(symbol, isa, vector, function) OW_JUMP(symbol)
 #define OW_PLACE(symbol, isa, vector, function) {#symbol, &ow_place##symbol},
 
-/* `what` of each vector form of a function: its symbol, the instruction set, the type of a vector and the scalar form. */
+/* `what` of each vector form of a function: its symbol, the instruction set, the type of a vector and the scalar form.
+ * Instruction sets have letters in symbols: `d` is AVX2. */
 #define OW_FORMS(what, arguments, name) \
     what(_ZGVbN2##arguments##_##name, "sse2", ow_doubles_b, name) \
     what(_ZGVbN4##arguments##_##name##f, "sse2", ow_floats_b, name##f) \
@@ -59,24 +38,14 @@ typedef float ow_floats_e __attribute__((vector_size(64)));
     what(_ZGVeN8##arguments##_##name, "avx512f", ow_doubles_e, name) \
     what(_ZGVeN16##arguments##_##name##f, "avx512f", ow_floats_e, name##f)
 
-#define OW_DEFINE1(name) OW_FORMS(OW_VECTOR_FUNCTION1, v, name)
-#define OW_DEFINE2(name) OW_FORMS(OW_VECTOR_FUNCTION2, vv, name)
-OW_LIBMVEC(OW_DEFINE1, OW_DEFINE2)
+#define OW_JUMPS1(name) OW_FORMS(OW_JUMP, v, name)
+#define OW_JUMPS2(name) OW_FORMS(OW_JUMP, vv, name)
+OW_LIBMVEC(OW_JUMPS1, OW_JUMPS2)
 
-static __attribute__((constructor)) void ow_find_vector_functions(void) {
 #define OW_PLACES1(name) OW_FORMS(OW_PLACE, v, name)
 #define OW_PLACES2(name) OW_FORMS(OW_PLACE, vv, name)
-    static const struct {
-        const char *symbol;
-        void **place;
-    } functions[] = {OW_LIBMVEC(OW_PLACES1, OW_PLACES2)};
-    void *library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL); /* never closed: the table points into it */
-    if (!library) return;
-    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
-        void *found = dlsym(library, functions[k].symbol);
-        if (found) *functions[k].place = found;
-    }
-}
+extern __attribute__((visibility("default"))) const ow_vector_function ow_vector_functions[];
+const ow_vector_function ow_vector_functions[] = {OW_LIBMVEC(OW_PLACES1, OW_PLACES2) {0}};
 #endif
 
 #endif

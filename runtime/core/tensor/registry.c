@@ -54,6 +54,14 @@ static int is_compatible(const ow_library *library, const char *path) {
     return 1;
 }
 
+/* Gives the library's kernels the vector functions that they call. */
+static int has_functions(void *handle, const char *path) {
+    const struct ow_vector_function *wanted = dlsym(handle, "ow_vector_functions");
+    if (!wanted || ow_find_vector_functions(wanted)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "operator library %s calls functions that this opweave does not have; weave it again", path);
+    return 0;
+}
+
 /* Appends the operators; the first index, or -1 with the error set. */
 static int32_t append(const ow_library *library) {
     int32_t first = ow_op_count();
@@ -91,7 +99,7 @@ int32_t ow_op_load(const char *path) {
             dlclose(handle);
             return known->first;
         }
-    int32_t first = is_compatible(library, path) ? append(library) : -1;
+    int32_t first = is_compatible(library, path) && has_functions(handle, path) ? append(library) : -1;
     if (first < 0) dlclose(handle);
     return first;
 }

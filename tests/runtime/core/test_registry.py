@@ -14,11 +14,18 @@ static const ow_op one = {.name = "one"}, two = {.name = "two"};
 static const ow_op *const ops[] = {&one, &two};
 const ow_library ow_exports = {%s, %s, 2, ops};
 """
+FUNCTIONS = """
+#define OW_HAVE_LIBMVEC
+#define OW_LIBMVEC(one, two) one(exp)
+#include "libmvec.h"
+"""
 
 
-def weave(path: Path, version: str = "OW_ABI_VERSION", ndtypes: str = "OW_NDTYPES", levels: int = 3) -> Path:
+def weave(
+    path: Path, version: str = "OW_ABI_VERSION", ndtypes: str = "OW_NDTYPES", levels: int = 3, more: str = ""
+) -> Path:
     source = path.with_suffix(".c")
-    source.write_text(SOURCE % (version, ndtypes))
+    source.write_text(SOURCE % (version, ndtypes) + more)
     include = [*CORE_INCLUDES, f"-I{generated_headers()}"]
     options = ["-shared", "-fPIC", "-fvisibility=hidden", f"-DOW_NLEVELS={levels}", *include]
     compile_c(*options, str(source), "-o", str(path))
@@ -55,6 +62,7 @@ def test_wrong_libraries_are_refused(core: Core, tmp_path: Path) -> None:
         (weave(tmp_path / "old.so", version="99 * 256 + 3"), "built for interface 99 with 3 instruction-set levels"),
         (weave(tmp_path / "one.so", levels=1), "with 1 instruction-set levels, this opweave has interface"),
         (weave(tmp_path / "dtypes.so", ndtypes="7"), f"was built for 7 dtypes, this opweave has {known}"),
+        (weave(tmp_path / "functions.so", more=FUNCTIONS), "calls functions that this opweave does not have"),
     ]
     count = core.lib.operator_count()
     for path, message in cases:

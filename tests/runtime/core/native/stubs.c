@@ -9,6 +9,8 @@ static const ow_op first_op = {.name = "first"};
 const ow_op *const ow_builtin_ops[] = {&first_op};
 const int32_t ow_builtin_count = 1;
 
+int ow_find_vector_functions(const struct ow_vector_function *wanted) { return wanted == NULL; }
+
 static void float_to_double(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n) {
     for (int64_t k = 0; k < n; k++) *(double *)(dst + k * dst_stride) = *(const float *)(src + k * src_stride);
 }

@@ -28,6 +28,7 @@
     one(erf) \
     one(erfc)
 #include "libmvec.h"
+#include "tensor/find_libmvec.h"
 
 extern const ow_op ow_op_neg;
 extern const ow_op ow_op_exp;
