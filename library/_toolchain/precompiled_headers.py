@@ -1,16 +1,15 @@
-"""Precompiled headers: what kernels begin with is parsed once for all weavings.
+"""Precompiled headers: those of vector instructions are parsed once for all weavings.
 
-The headers of vector instructions take most of the time that a small kernel takes to compile; GCC reads them in a tenth
-of it where it has precompiled them with the same flags. That takes as long as five kernels, so nobody waits for it: a
-process of its own does it in the user's cache, for the kernels that come later. The cache only saves time: without it,
-with another compiler, or where what lies there is damaged, kernels are compiled as they are.
+They take most of the time that a small kernel takes to compile; GCC reads them in a tenth of it where it has
+precompiled them with the same flags. That takes as long as five kernels, so nobody waits for it: a process of its own
+does it in the user's cache, for the kernels that come later. The cache only saves time: without it, with another
+compiler, or where what lies there is damaged, kernels are compiled as they are.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
-import shutil
+import re
 import subprocess
 import time
 from collections.abc import Sequence
@@ -19,53 +18,51 @@ from pathlib import Path
 
 from . import object_cache
 
-_SLOW = ('"half.h"', '"special.h"', '"vector_math.h"')
-"""The headers that include those of vector instructions."""
-_HEADER = "beginning.h"
+_SLOW = re.compile(r'^#include "(half|special|vector_math|complex_math)\.h"$', re.MULTILINE)
+"""The headers of the core that include those of vector instructions."""
+_HEADER = "vectors.h"
 _PRECOMPILED = f"{_HEADER}.gch"
+_TEXT = "#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n"
+"""The header: alone, as others define names that kernels may use."""
 _MAKING_SECONDS = 60
 """The age from which a header that is not there yet counts as one whose making was interrupted."""
 _MAKE = f'("$@" -o made && mv made {_PRECOMPILED}) >/dev/null 2>&1 &'
 
 
 class PrecompiledHeaders:
-    """The precompiled headers of a user, for one compiler and one version of the core's headers."""
+    """The precompiled headers of a user, for one compiler."""
 
-    def __init__(self, folder: Path | None, headers: Path, identity: Sequence[str | bytes]) -> None:
+    def __init__(self, folder: Path | None, identity: Sequence[str | bytes]) -> None:
         """Open the cache in `folder`; None: there is none.
 
         Args:
             folder: the cache, each header in a folder of its own.
-            headers: the folder of the core's headers.
             identity: what the compiler's work depends on, the text of `--version` first.
         """
         version = identity[0]
         is_gcc = isinstance(version, str) and "Free Software Foundation" in version
         self._folder = folder if is_gcc else None
-        self._headers = headers
         self._identity = identity
 
     def find(self, command: Sequence[str], text: str) -> Path | None:
         """Return the header to include before a kernel's text, if it is precompiled; else begin to precompile it, where
         that saves time."""
-        beginning = beginning_of(text)
-        if self._folder is None or not any(each in beginning for each in _SLOW):
+        if self._folder is None or not _SLOW.search(text):
             return None
-        place = self._folder / object_cache.key([*self._identity, *command, beginning])
+        place = self._folder / object_cache.key([*self._identity, *command, _TEXT])
         try:
             if (place / _PRECOMPILED).exists():
                 os.utime(place)  # it is in use
                 return place / _HEADER
             if _is_ours_to_make(place):
-                self._begin(place, command, beginning)
+                self._begin(place, command)
         except OSError:
             pass
         return None
 
-    def _begin(self, place: Path, command: Sequence[str], beginning: str) -> None:
-        shutil.copytree(self._headers, place / "include", dirs_exist_ok=True)
-        (place / _HEADER).write_text(beginning, "utf-8")
-        compiler = [*command, "-I", "include", "-x", "c-header", _HEADER]
+    def _begin(self, place: Path, command: Sequence[str]) -> None:
+        (place / _HEADER).write_text(_TEXT, "utf-8")
+        compiler = [*command, "-x", "c-header", _HEADER]
         subprocess.run(["sh", "-c", _MAKE, "sh", *compiler], cwd=place, stdin=subprocess.DEVNULL, check=False)
 
     def remove_unused(self) -> None:
@@ -95,9 +92,3 @@ def _is_ours_to_make(place: Path) -> bool:
             os.utime(header)
         return True
     return False
-
-
-def beginning_of(text: str) -> str:
-    """The headers that a kernel includes before anything else, as it includes them."""
-    lines = itertools.dropwhile(lambda line: line.startswith("/* "), text.splitlines(keepends=True))
-    return "".join(itertools.takewhile(lambda line: line.startswith('#include "'), lines))

@@ -171,7 +171,7 @@ def build(
     """
     cache = object_cache.users_own()
     common = identity(toolchain)
-    precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, common)
+    precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), common)
     jobs = [Job(source, level) for source in (*kernels, registry) for level in outputs]
     steps = len(jobs) + len(outputs)
     failures: list[_Failure] = []
@@ -204,7 +204,7 @@ def library(toolchain: Toolchain, text: str, level: str, common: Sequence[str | 
         headers, source, output = Path(folder, "include"), Path(folder, "recorded.c"), Path(folder, "recorded.so")
         write_headers(headers)
         source.write_text(text, "utf-8", newline="\n")
-        precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), headers, common)
+        precompiled = PrecompiledHeaders(object_cache.users_folder("headers"), common)
         compiler = [*toolchain.command, *arguments(toolchain, level)]
         command = [*compiler, "-I", str(headers), "-shared", "-o", str(output), str(source), *toolchain.libraries]
         refusal = _compile(compiler, command, precompiled, text)
