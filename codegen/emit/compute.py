@@ -23,12 +23,13 @@ from ..model.recurrence import order
 from ..model.stretches import Stretches, stretches
 from ..model.unrolled import by_position
 from ..nest import c
+from ..nest.by_name import ByName
 from ..nest.forms import Function, Text
+from ..nest.indices import of_part
 from ..nest.of import identity
 from . import compute_geometry, contraction_sizes
 from .expressions import enum
 from .indexed.kernel import Loops
-from .indexed.lines import line_variable
 from .indexed.nodes import Kernel, Shared, Tensor, Threshold
 from .schedules import compute
 
@@ -36,15 +37,17 @@ from .schedules import compute
 def context(operator: Operator, body: Compute) -> dict[str, object]:
     """Return the functions of an operator as C, and what the core is told of it."""
     own = [own_computed_dtype(operator, body, index) for index in range(len(body.results))]
-    computed = [[each or dtype for dtype in operator.compute_dtypes] for each in own]
+    outputs = [[each or dtype for each in own] for dtype in operator.compute_dtypes]
     made = contraction(body)
     body = by_position(body)
-    groups = [_group(operator, body, operator.compute_dtypes, computed)]
+    groups = [_group(operator, body, operator.compute_dtypes, outputs)]
     continuous = [dtype for dtype in operator.compute_dtypes if dtype.is_floating or dtype.is_complex]
     if made is not None and continuous:
         parts = {"gather": made.gather, "rest": made.rest}
         groups += [
-            _group(operator, each, continuous, [continuous], field) for field, each in parts.items() if each is not None
+            _group(operator, each, continuous, [[dtype] for dtype in continuous], field)
+            for field, each in parts.items()
+            if each is not None
         ]
     common = groups[0].shared
     functions: list[Function | Text] = [compute_geometry.function(operator, body, common)]
@@ -69,9 +72,8 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
     }
 
 
-def shared(operator: Operator, body: Compute) -> Shared:
-    """Return the parts that the kernels of all dtypes have in common."""
-    inner = line_variable(body)
+def shared(operator: Operator, body: Compute, inner: str | None) -> Shared:
+    """Return the parts that the kernels of all dtypes have in common. `inner` is the variable that runs along lines."""
     outer = [(variable(name), index) for index, name in enumerate(body.names) if name != inner]
     found = order(body)
     own = [
@@ -144,31 +146,33 @@ def _group(
     outputs: Sequence[Sequence[DType]],
     field: str | None = None,
 ) -> Group:
-    """`outputs` has the dtypes of each result, by that of computation."""
+    """`outputs` has the dtypes of results in each dtype of computation."""
     name = operator.name if field is None else f"{operator.name}_{field}"
-    line = line_variable(body)
+    loops = [_loops(operator, *each, body, name) for each in zip(dtypes, outputs, strict=True)]
+    line = loops[0].inner
     found = None if line is None else stretches(body, line)
-    made = tuple(
-        _kernel(operator, body, found, dtype, name, own)
-        for dtype, own in zip(dtypes, zip(*outputs, strict=True), strict=True)
-    )
+    made = tuple(_kernel(each, found) for each in loops)
     bases = () if found is None else tuple(each.base for each in found.remainders)
-    around = replace(shared(operator, body), bases=bases)
+    around = replace(shared(operator, body, line), bases=bases)
     # Tensors are read in the dtype of computation, but for integers.
     reads = any(each.is_read and each.ctype is None for each in around.tensors)
     return Group(around, made if reads else tuple(_without_twins(made)), field)
 
 
-def _kernel(
-    operator: Operator, body: Compute, found: Stretches | None, dtype: DType, name: str, outputs: Sequence[DType]
-) -> Kernel:
-    loops = Loops(operator, body, dtype, name, outputs)
+def _loops(operator: Operator, dtype: DType, outputs: Sequence[DType], body: Compute, name: str) -> Loops:
+    nest = ByName(tuple(of_part(operator, body, dtype, outputs)))
+    return Loops(operator, nest, dtype, name, contraction(body) is not None)
+
+
+def _kernel(loops: Loops, found: Stretches | None) -> Kernel:
+    """Return the kernel of loops, with those of the stretches of their lines."""
     kernel = loops.kernel()
     if found is None or kernel.phases:
         return kernel
+    given = loops.operator, loops.dtype, loops.outputs
     parts = tuple(
-        replace(Loops(operator, each, dtype, f"{name}_{number}", outputs).kernel(), is_part=True)
-        for number, each in enumerate(found.bodies)
+        replace(_loops(*given, body, f"{loops.name}_{number}").kernel(), is_part=True)
+        for number, body in enumerate(found.bodies)
     )
     bases = tuple((each.base, loops.integer(each.divisor)) for each in found.remainders)
     thresholds = tuple(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from types import MappingProxyType
+from typing import Protocol, TypeVar
 
 from .tree import NOWHERE, Expr, Name, Span, names, names_in_order, substitute
 
@@ -214,9 +215,19 @@ class Free:
         return found
 
 
-def within(atoms: Mapping[str, Atom], *trees: Expr) -> Iterator[tuple[str, Atom]]:
+class Part(Protocol):
+    """An atom, or what stands for one in a nest of loops."""
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]: ...
+
+
+_Part = TypeVar("_Part", bound=Part)
+
+
+def within(atoms: Mapping[str, _Part], *trees: Expr) -> Iterator[tuple[str, _Part]]:
     """The atoms that expressions are made of, inner ones first, each once."""
-    seen: dict[str, Atom] = {}
+    seen: dict[str, _Part] = {}
 
     def visit(tree: Expr) -> None:
         for name in sorted(names(tree)):
@@ -228,6 +239,19 @@ def within(atoms: Mapping[str, Atom], *trees: Expr) -> Iterator[tuple[str, Atom]
     for tree in trees:
         visit(tree)
     return iter(seen.items())
+
+
+def depends(atoms: Mapping[str, Part], tree: Expr, variable: str) -> bool:
+    """Return True if the value depends on an index variable."""
+    used = names(tree)
+    return variable in used or any(
+        depends(atoms, each, variable) for name in used & atoms.keys() for each in atoms[name].expressions
+    )
+
+
+def ragged(atoms: Mapping[str, Part], ranges: Iterable[Range]) -> frozenset[str]:
+    """The variables of reductions whose bounds are data, as those of the rows of a compressed matrix are."""
+    return frozenset(each.name for each in ranges if (names(each.first) | names(each.stop)) & atoms.keys())
 
 
 def settled(

@@ -15,7 +15,7 @@ from ..dtypes import BOOL, DTYPE_CLASSES, FLOAT64, INT64, INT_LIST, DType
 from ..errors import Span
 from ..expr import Apply, Expr, Literal, Name, applications, names
 from ..expr.affine import ONE, ZERO, Index, index
-from ..expr.atoms import Atom, Atoms, Fold, Integer, Named, Range, Read, settled, within
+from ..expr.atoms import Atom, Atoms, Fold, Integer, Named, Range, Read, depends, ragged, settled, within
 from ..expr.functions import ROWS
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
@@ -257,13 +257,7 @@ class Compute(Body):
 
     @cached_property
     def ragged(self) -> frozenset[str]:
-        """The variables of reductions whose bounds are data, as those of the rows of a compressed matrix are."""
-        return frozenset(
-            each.name for each in self.ranges.values() if (names(each.first) | names(each.stop)) & self.atoms.keys()
-        )
-
-    def is_ragged(self, index: Index) -> bool:
-        return index.affine is not None and not self.ragged.isdisjoint(index.affine.variables)
+        return ragged(self.atoms, self.ranges.values())
 
     @cached_property
     def all_variables(self) -> frozenset[str]:
@@ -280,11 +274,7 @@ class Compute(Body):
         return {}
 
     def depends(self, tree: Expr, variable: str) -> bool:
-        """Return True if the value depends on an index variable."""
-        used = names(tree)
-        return variable in used or any(
-            self.depends(each, variable) for name in used & self.atoms.keys() for each in self.atoms[name].expressions
-        )
+        return depends(self.atoms, tree, variable)
 
     # ---- types
 

@@ -5,22 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..dtypes import BOOL, DType
-from ..expr import Emitted, Expr, Name, names, substitute
+from ..expr import Apply, Emitted, Expr, Name, names, substitute
 from ..expr.atoms import Fold, Integer, Range, Read
 from ..expr.functions import FUNCTIONS
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import Geometry
-from ..expr.indexed import POSITIONS, SHAPE
+from ..expr.indexed import POSITIONS, SHAPE, conjuncts, vanishes
 from ..expr.kernel_text import TARGET, emit_tree
 from ..expr.lower import lower
 from ..expr.typed import Arg, Cast, Const, Op
 from ..model.computation import computed_dtype
-from ..model.compute import Compute, Size
+from ..model.compute import Border, Compute, Size
 from ..model.operator import Operator
 from ..model.places import Places
 from ..model.recurrence import order
 from ..model.unrolled import by_position
-from .nodes import NEUTRAL, Axis, Comment, Count, Find, Guard, Identity, Join, Load, Map, Node, Store, Table
+from .nodes import (
+    NEUTRAL,
+    Axis,
+    Comment,
+    Count,
+    Find,
+    Front,
+    Guard,
+    Identity,
+    Join,
+    Load,
+    Map,
+    Node,
+    Place,
+    Reduction,
+    Store,
+    Table,
+    Truncated,
+)
 
 _FRONT = "..."
 """The text that stands for the dimensions in front, also where kernels have an index of them."""
@@ -28,15 +46,21 @@ _FRONT = "..."
 
 def compute(operator: Operator, body: Compute, dtype: DType) -> Iterator[Node]:
     """Yield the loops in one dtype."""
-    return _Nest(operator, body, dtype).nodes()
+    outputs = [computed_dtype(operator, body, index, dtype) for index in range(len(body.results))]
+    return of_part(operator, body if body.places else by_position(body), dtype, outputs)
+
+
+def of_part(operator: Operator, body: Compute, dtype: DType, outputs: Sequence[DType]) -> Iterator[Node]:
+    """Yield the loops of a body that may be a part of the operator's, whose results have these dtypes."""
+    return _Nest(operator, body, dtype, outputs).nodes()
 
 
 class _Nest:
-    def __init__(self, operator: Operator, body: Compute, dtype: DType) -> None:
-        self.outputs = [computed_dtype(operator, body, index, dtype) for index in range(len(body.results))]
+    def __init__(self, operator: Operator, body: Compute, dtype: DType, outputs: Sequence[DType]) -> None:
+        self.outputs = outputs
         self.labels = [label or "result" for label in operator.labels]
         self.own = {each.name: label for each, label in zip(body.results, self.labels, strict=False) if body.own}
-        self.body = body if body.places else by_position(body)
+        self.body = body
         self.dtype = dtype
         self.env = dict(self.body.env({each.name: dtype for each in operator.params}, dtype))
         self.texts: dict[str, str] = {name: name for name in self.env}
@@ -49,18 +73,20 @@ class _Nest:
                 yield Map(name, "int64_t", Emitted((), (_integer(tree),), False, tree), constant=True)
         for name, table in self.body.tables.items():
             dtype = self.body.read_dtype(Read(name, (), False), self.dtype)
-            yield Table(name, dtype.c_type, table.sizes, tuple(map(str, table.numbers)))
+            yield Table(name, dtype, table.sizes, tuple(table.numbers))
         for name, tree in self.body.uniforms.items():
             yield self._known(name, _integer(tree))
         if self.body.over_batch:
-            yield self._known(self.body.names[0], _FRONT)
+            yield Front(self.body.names[0])
+            self.texts[self.body.names[0]] = _FRONT
         nodes = tuple(node for index, each in enumerate(self.body.results) for node in self._result(index, each.tree))
         found = order(self.body)
         for name, size in reversed(self.body.variables):
             if self.texts[name] != _FRONT:
                 is_sequence = found is not None and self.body.names.index(name) >= found.independent
                 descends = found is not None and found.descending and is_sequence
-                nodes = (Axis(name, self._extent(size), nodes, descending=descends),)
+                waits = found is not None and found.along_line and name == self.body.names[-1]
+                nodes = (Axis(name, self._extent(size), nodes, descending=descends, in_order=waits),)
         yield from nodes
 
     def _described(self) -> str:
@@ -70,9 +96,9 @@ class _Nest:
         last = f"; the last line along {', '.join(self.body.last)} is the result" if self.body.last else ""
         return f"{front}{shared}{last}"
 
-    def _known(self, name: str, text: str) -> Load:
+    def _known(self, name: str, text: str, place: Place | None = None) -> Load:
         self.texts[name] = text
-        return Load(name, text)
+        return Load(name, text, place)
 
     def _extent(self, size: Size) -> str:
         return f"{size.tensor}.size({size.dim})" if size.geometry is None else _integer(size.geometry)
@@ -87,7 +113,8 @@ class _Nest:
             return
         places = [*([_FRONT] if self.body.batched else []), *(self.texts[name] for name in self.body.names)]
         places += _digits(position, self.body.small)
-        yield Store((f"{label}[{', '.join(places)}]",), self._emit(tree, dtype))
+        line = self.body.results[index].line
+        yield Store((f"{label}[{', '.join(places)}]",), self._emit(tree, dtype), line=line)
 
     def _combined(self, label: str, places: Places, tree: Expr, dtype: DType) -> Iterator[Node]:
         """Yield the term, where it belongs."""
@@ -111,20 +138,36 @@ class _Nest:
                 yield from self._atoms(each)
             if isinstance(atom, Read):
                 places = [*([_FRONT] if atom.batched else []), *map(self._words, atom.indices)]
-                yield self._known(name, f"{self.own.get(atom.tensor, atom.tensor)}[{', '.join(places)}]")
+                element = f"{self.own.get(atom.tensor, atom.tensor)}[{', '.join(places)}]"
+                yield self._known(name, element, self._place(atom))
             elif isinstance(atom, Integer):
-                node = lower(atom.value, self.env, self.dtype, TARGET.native)
-                yield self._known(name, f"(int64_t)({emit_tree(node, self.texts).value})")
+                value = emit_tree(lower(atom.value, self.env, native=TARGET.native), self.texts)
+                self.texts[name] = f"(int64_t)({value.value})"
+                yield Truncated(name, self.texts[name], value)
+
+    def _place(self, read: Read) -> Place:
+        return Place(
+            read.tensor,
+            read.indices,
+            tuple(map(self.body.index, read.indices)),
+            tuple(self.body.is_sure(read, dim) for dim in range(len(read.indices))),
+            self.body.outside.get(read.tensor, Border.ERROR),
+            self.body.read_dtype(read, self.dtype),
+            read.tensor in self.body.optional,
+            read.tensor in self.body.own,
+        )
 
     def _fold(self, name: str, fold: Fold) -> Iterator[Node]:
         kind, dtype = fold.reduction.removeprefix("arg"), self.body.value_dtype(fold, self.env)
         value = f"{kind}_{self.counted}" if self.counted else kind
         self.counted += 1
-        yield Identity(value, dtype.c_type, NEUTRAL[kind])
+        begun = [Identity(value, dtype.c_type, NEUTRAL[kind])]
         if fold.reduction in POSITIONS:
-            yield from (Identity(f"{value}_{each}", "int64_t", "-1") for each in ("at", "counted"))
-        yield from self._steps(fold, fold.ranges, value, dtype)
-        yield self._known(name, f"{value}_at" if fold.reduction in POSITIONS else value)
+            begun += (Identity(f"{value}_{each}", "int64_t", "-1") for each in ("at", "counted"))
+        body = (*begun, *self._steps(fold, fold.ranges, value, dtype))
+        self.texts[name] = f"{value}_at" if fold.reduction in POSITIONS else value
+        most, tested, is_safe = self.body.most(fold, self.env), self.body.tested(fold), self.body.cannot_fail(fold)
+        yield Reduction(name, self.texts[name], body, most, tested, is_safe)
 
     def _steps(self, fold: Fold, ranges: Sequence[Range], value: str, dtype: DType) -> Iterator[Node]:
         """Yield the loops over ranges, and what is done in each step."""
@@ -133,16 +176,22 @@ class _Nest:
             for bound in (first.first, first.stop):
                 yield from self._atoms(bound)
             start, stop = self._words(first.first), self._words(first.stop)
-            yield Axis(first.name, stop, tuple(self._steps(fold, others, value, dtype)), start)
+            yield Axis(first.name, stop, tuple(self._steps(fold, others, value, dtype)), start, range=first)
             return
         if fold.reduction in POSITIONS:
             yield Count(value)
         if fold.condition is not None:
             yield from self._atoms(fold.condition)
-            yield Guard(self._emit(fold.condition, BOOL), skips=True)
+            yield Guard(self._emit(fold.condition, BOOL), skips=True, tests=tuple(conjuncts(fold.condition)))
         yield from self._atoms(fold.value)
         element, how = self._emit(fold.value, dtype), fold.reduction.removeprefix("arg")
-        yield Find(value, how, element) if fold.reduction in POSITIONS else Join(value, how, element, compound=True)
+        if fold.reduction in POSITIONS:
+            yield Find(value, how, element)
+        else:
+            used = names(fold.value) if how == "sum" else ()
+            vanishing = frozenset(each for each in used if vanishes(fold.value, each.__eq__))
+            is_product = isinstance(fold.value, Apply) and fold.value.function == "mul"
+            yield Join(value, how, element, compound=True, is_product=is_product, vanishing=vanishing)
 
     def _words(self, tree: Expr) -> str:
         """Return an index or a bound in the words of the entry."""

@@ -8,7 +8,24 @@ from dataclasses import replace
 
 from ..expr import Emitted
 from ..expr.kernel_text import variable
-from .nodes import Accumulate, Axis, Comment, Count, Find, Guard, Identity, Join, Load, Map, Node, Scope, Store, Table
+from .nodes import (
+    Accumulate,
+    Axis,
+    Comment,
+    Count,
+    Find,
+    Guard,
+    Identity,
+    Join,
+    Load,
+    Map,
+    Node,
+    Reduction,
+    Scope,
+    Store,
+    Table,
+    Truncated,
+)
 
 _DECLARED = re.compile(rf"\b{variable('')}(\w+)\b")
 _JOINED = {"sum": "{} + {}", "prod": "{} * {}", "any": "{} || {}", "all": "{} && {}"}
@@ -19,8 +36,11 @@ def lines(nodes: Iterable[Node], names: Mapping[str, str] | None = None) -> Iter
     """Yield the lines of nodes, which are not indented. `names` has what arguments are called."""
     texts = dict(names or {})
     for node in nodes:
-        if isinstance(node, Load):
+        if isinstance(node, (Load, Truncated)):
             texts[node.name] = _text(node.element, texts)
+        elif isinstance(node, Reduction):
+            yield from lines(node.body, texts)
+            texts[node.name] = node.variable
         else:
             yield from _lines(node, texts)
 
@@ -50,9 +70,9 @@ def _lines(node: Node, names: Mapping[str, str]) -> Iterator[str]:
             yield f"/* {text} */"
         case Identity(name, ctype, value):
             yield f"{ctype} {name} = {value};"
-        case Table(name, ctype, sizes, numbers):
+        case Table(name, dtype, sizes, numbers):
             places = "".join(f"[{size}]" for size in sizes)
-            yield f"static const {ctype} {name}{places} = {{{', '.join(numbers)}}};"
+            yield f"static const {dtype.c_type} {name}{places} = {{{', '.join(map(str, numbers))}}};"
         case Map(name, ctype, value, constant):
             yield from _assigned(value, [f"{'const ' * constant}{ctype} {name}"], names)
         case Accumulate((name,), _, value):

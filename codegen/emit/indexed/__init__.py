@@ -1,1 +1,1 @@
-"""C kernels of expressions over indices: nodes of loops, texts of indices, elements, and kernels."""
+"""C kernels of expressions over indices, made of their nests: texts of indices, elements, loops, and kernels."""

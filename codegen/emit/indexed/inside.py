@@ -18,7 +18,7 @@ class Inside(Elements):
 
     def _bounds(self) -> Iterator[str]:
         """The least and the greatest value of each variable of a reduction, after those on which it depends."""
-        waiting = [each for each in self.body.ranges.values() if each.name not in self.body.ragged]
+        waiting = [each for each in self.nest.ranges.values() if each.name not in self.nest.ragged]
         while waiting:
             unknown = {each.name for each in waiting}
             each = next(each for each in waiting if not unknown & (names(each.first) | names(each.stop)))
@@ -30,23 +30,23 @@ class Inside(Elements):
 
     def _end(self, bound: Expr, word: str) -> str:
         """The least or the greatest value of a bound, or one that is further than any index."""
-        if not names(bound) & self.body.ranges.keys():
+        if not names(bound) & self.nest.ranges.keys():
             return self._integer(bound)
-        index = self.body.index(bound)
-        if index.affine is None or index.divisor != ONE or self.body.is_ragged(index):
+        index = self.nest.index(bound)
+        if index.affine is None or index.divisor != ONE or self.nest.is_ragged(index):
             return "-OW_FURTHEST_BOUND" if word == "least" else "OW_FURTHEST_BOUND"
         return self._extreme(index.affine, word)
 
     def _cuts(self) -> Iterator[Cut]:
         seen: set[tuple[str, Expr, int]] = set()
-        for read, dim in self.body.checked():
-            tree = read.indices[dim]
-            index = self.body.index(tree)
-            if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
+        unsure = ((place, dim) for place in self.nest.places for dim in place.unsure)
+        for place, dim in unsure:
+            tree, index = place.trees[dim], place.indices[dim]
+            if index.affine is None or (place.tensor, tree, dim) in seen:
                 continue
-            if self.body.is_ragged(index) or self._is_uneven(index):
+            if self.nest.is_ragged(index) or self._is_uneven(index):
                 continue  # which is tested in each lane
-            seen.add((read.tensor, tree, dim))
+            seen.add((place.tensor, tree, dim))
             least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))
             factor = self._integer(index.affine.factor(self.inner)) if self.inner is not None else "0"
             if self.phases is not None and self.inner is not None and index.uses(self.inner):
@@ -55,13 +55,13 @@ class Inside(Elements):
             if index.divisor != ONE:
                 divisor = self._divisor(index.divisor)
                 least, greatest = (f"ow_div_down({each}, {divisor})" for each in (least, greatest))
-            yield Cut(factor, least, greatest, f"size_{read.tensor}_{dim}")
+            yield Cut(factor, least, greatest, f"size_{place.tensor}_{dim}")
 
     def _extreme(self, affine: Affine, word: str) -> str:
         parts = []
         for name, factor in affine.factors:
             text = self._integer(factor)
-            if name in self.body.ranges:
+            if name in self.nest.ranges:
                 parts.append(f"ow_{word}({text}, first_{variable(name)}, last_{variable(name)})")
             elif name != self.inner:
                 parts.append(variable(name) if factor == ONE else f"{variable(name)} * {text}")

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
-from math import prod
 
 from ...dtypes import BOOL, DType
-from ...expr import Apply, Expr, Literal, Name, names, parse
-from ...expr.affine import ONE, ZERO, Affine
-from ...expr.atoms import Fold, Range, Read
-from ...expr.indexed import POSITIONS, conjuncts
+from ...expr import Expr, Literal, Name, names, parse
+from ...expr.affine import ONE, Affine
+from ...expr.atoms import Range
 from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...expr.targets import c_number
+from ...expr.typed import Arg, Op
+from ...expr.typed_expression import TypedExpression
 from ...model.compute import Border
-from ...model.contraction import contraction
 from ...model.operator import End
 from ...nest.forms import Line
+from ...nest.nodes import Join, Load, Place, Reduction
 from ...nest.of import identity
 from ..expressions import enum, parameters
-from .elements import Part, at, lanes
+from .elements import Part, at, lanes, outside
 from .inside import Inside
 from .nodes import Ahead, Copy, Kernel, Loop, Node, Numbers, Strips
 
@@ -41,7 +39,7 @@ class Loops(Inside):
             name=f"{self.name}_{self.dtype.suffix}",
             enums=(enum(self.dtype),),
             ctype=self.dtype.c_type,
-            line=self.body.results[0].line,
+            line=self.nest.stores[0].line,
             params=parameters(self.operator, self.dtype),
             body=tuple(self._body()),
             bounds=tuple(self._bounds()),
@@ -49,7 +47,7 @@ class Loops(Inside):
             step=None if step is None else self._integer(step),
             phases=self.phases is not None,
             rows=self.rows,
-            row=variable(self.body.names[-2]) if self.rows > 1 else "",
+            row=variable(self.nest.names[-2]) if self.rows > 1 else "",
             row_step=self._integer(self.row_step),
             lanes=self._lanes(),
             outputs=tuple(each.c_type for each in self.outputs),
@@ -60,10 +58,13 @@ class Loops(Inside):
         )
 
     def _tests_ahead(self, bounds: Range) -> Ahead:
-        (fold,) = self.body.folds.values()
-        reads = [each for _, each in self._atoms_of([fold.value]) if isinstance(each, Read)]
-        places = [(tree, f"size_{each.tensor}_{dim}") for each in reads for dim, tree in enumerate(each.indices)]
-        places = [(tree, size) for tree, size in places if self.body.index(tree).affine is None]
+        (fold,) = self.nest.reductions.values()
+        places = [
+            (tree, f"size_{place.tensor}_{dim}")
+            for _, place in self._places_of([fold.value])
+            for dim, tree in enumerate(place.trees)
+            if place.indices[dim].affine is None
+        ]
         data = self._elements([tree for tree, _ in places], True)
         return Ahead(
             variable=variable(bounds.name),
@@ -74,10 +75,9 @@ class Loops(Inside):
         )
 
     def _tables(self) -> Iterator[Numbers]:
-        for name, table in self.body.tables.items():
-            dtype = self.body.read_dtype(Read(name, (), False), self.dtype)
-            texts = tuple(c_number(each, dtype) for each in table.numbers)
-            yield Numbers(name, dtype.c_type, texts, table.sizes)
+        for each in self.nest.tables.values():
+            texts = tuple(c_number(number, each.dtype) for number in each.numbers)
+            yield Numbers(each.name, each.dtype.c_type, texts, each.sizes)
 
     def _lanes(self) -> str:
         """The number of lanes: as many as a vector holds; for partial sums the same number at every instruction-set
@@ -97,7 +97,7 @@ class Loops(Inside):
     # ---- loops
 
     def _body(self) -> Iterator[Node]:
-        trees = [each.tree for each in self.body.results]
+        trees = [each.expression for each in self.nest.stores]
         self.computed: frozenset[str] = frozenset()
         """The reductions whose values are there where the next statements stand."""
         copy = self._copy()
@@ -109,41 +109,35 @@ class Loops(Inside):
         def finish(inside: bool) -> Part:
             part = self._elements(trees, inside)
             if self.rows > 1:
-                line = f"row * c->range[{len(self.body.names) - 1}] * {prod(self.body.small)}"
+                line = f"row * c->range[{len(self.nest.names) - 1}] * {self.small}"
                 line = line if self.row_step == ONE else f"{line} * {self._integer(self.row_step)}"
                 for index, dtype in enumerate(self.outputs):
                     part.before.append(f"{dtype.c_type} *const to{index} = first_to{index} + {line};")
-            small = prod(self.body.small)
-            for index, each in enumerate(self.body.results):
-                emitted = self._emit(each.tree, self.outputs[index // small], f"r{index}_", before=part.before)
-                place = f"lane{self._times_phases}" + (f" * {small} + {index % small}" if self.body.small else "")
+            for index, tree in enumerate(trees):
+                emitted = self._emit(tree, self.outputs[index // self.small], f"r{index}_", before=part.before)
+                beside = f" * {self.small} + {index % self.small}" if self.small > 1 else ""
+                place = f"lane{self._times_phases}{beside}"
                 part.statements += emitted.statements
-                part.statements.append(f"to{index // small}[{place}] = {emitted.value};")
+                part.statements.append(f"to{index // self.small}[{place}] = {emitted.value};")
             return part
 
         yield lanes(finish(True), finish(False))
 
     def _copy(self) -> Copy | None:
         """The one element that the result is, where it is outside in some lanes."""
-        tree = self.body.results[0].tree
-        read = self.body.atoms.get(tree.name) if isinstance(tree, Name) and len(self.body.results) == 1 else None
-        if not isinstance(read, Read) or self.lane is None or read.tensor in self.body.optional:
+        store, *others = self.nest.stores
+        root = store.value.root
+        place = self.nest.place(Name(root.name)) if isinstance(root, Arg) and not others else None
+        if place is None or self.lane is None or place.is_optional:
             return None
-        if self.body.read_dtype(read, self.dtype) != self.outputs[0]:
+        if place.computed or any(map(self._is_uneven, place.indices)):
             return None
-        indices = [self.body.index(each) for each in read.indices]
-        rule = self.body.outside.get(read.tensor, Border.ERROR)
-        sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
-        if any(each.affine is None or self._is_uneven(each) for each in indices):
+        if isinstance(place.border, Border) or not place.unsure:
             return None
-        if isinstance(rule, Border) or all(sure):
-            return None
-        offset, step = self._offset(read, indices)
-        before = f"const {self.dtype.c_type} *const from_here = in_{read.tensor} + ({offset});"
+        offset, step = self._offset(place)
+        before = f"const {self.dtype.c_type} *const from_here = in_{place.tensor} + ({offset});"
         value = f"from_here[{at(step or '0')}]"
-        return Copy(
-            tuple(self._clips(read, indices, sure)), (before,), value, self._outside(read, rule), self._times_phases
-        )
+        return Copy(tuple(self._clips(place)), (before,), value, outside(place), self._times_phases)
 
     @property
     def _times_phases(self) -> str:
@@ -153,31 +147,30 @@ class Loops(Inside):
         """The reductions that expressions use, but those within other reductions and those that are there already.
         Those that read the same elements with tests share their loops, in which what their terms share is computed
         once."""
-        groups: dict[tuple[Fold, frozenset[str]], dict[str, Fold]] = {}
+        groups: dict[object, dict[str, Reduction]] = {}
         for name, fold in self._direct(trees):
             if name in self.computed:
                 continue
-            loops = replace(fold, reduction="", value=ZERO, span=Name("").span)
-            groups.setdefault((loops, self.body.tested(fold)), {})[name] = fold
+            groups.setdefault((fold.ranges, fold.tests, fold.tested), {})[name] = fold
         for group in groups.values():
             yield from self._fold(group)
 
-    def _direct(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Fold]]:
+    def _direct(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Reduction]]:
         for tree in trees:
-            for name in sorted(names(tree) & self.body.atoms.keys()):
-                atom = self.body.atoms[name]
-                if isinstance(atom, Fold):
+            for name in sorted(names(tree) & self.nest.atoms.keys()):
+                atom = self.nest.atoms[name]
+                if isinstance(atom, Reduction):
                     yield name, atom
                 else:
                     yield from self._direct(atom.expressions)
 
-    def _fold(self, group: Mapping[str, Fold]) -> Iterator[Node]:
+    def _fold(self, group: Mapping[str, Reduction]) -> Iterator[Node]:
         fold = next(iter(group.values()))
         # The search for a position finds the value as well.
-        searches = {(each.reduction, each.value): name for name, each in group.items() if each.reduction in POSITIONS}
+        searches = {(each.term.how, each.element): name for name, each in group.items() if each.finds}
         for name, each in group.items():
-            if (f"arg{each.reduction}", each.value) in searches:
-                self.same[name] = searches[f"arg{each.reduction}", each.value]
+            if not each.finds and (each.term.how, each.element) in searches:
+                self.same[name] = searches[each.term.how, each.element]
         group = {name: each for name, each in group.items() if name not in self.same}
         for name, each in group.items():
             yield from self._start(name, each)
@@ -204,49 +197,49 @@ class Loops(Inside):
                 yield Line(f"OW_FOR_LANES {name}[0][lane] = {value};")
             yield Line("const int64_t half = 0;")
 
-    def _tests(self, fold: Fold, place: int) -> Iterator[Line]:
+    def _tests(self, fold: Reduction, place: int) -> Iterator[Line]:
         """The conditions that are the same for all lanes, and known in the loop of this range but not around it."""
-        for condition in conjuncts(fold.condition):
+        for condition in fold.tests:
             text = self._condition(condition)
-            depends = [self.body.depends(condition, each.name) for each in fold.ranges]
+            depends = [self.nest.depends(condition, each.name) for each in fold.ranges]
             if text is not None and not any(depends[place + 1 :]) and (depends[place] or not place):
                 yield Line(f"if (!({text})) continue;")
 
-    def _constant(self, group: Mapping[str, Fold]) -> Iterator[Name]:
+    def _constant(self, group: Mapping[str, Reduction]) -> Iterator[Name]:
         """The reductions within others that are the same in each of their steps, and cannot fail where there are no
         steps."""
         variables = {bounds.name for fold in group.values() for bounds in fold.ranges}
-        trees = [each for fold in group.values() for each in _terms(fold)]
+        trees = [each for fold in group.values() for each in (fold.value, *fold.tests)]
         for name, fold in self._direct(trees):
-            varies = any(self.body.depends(Name(name), each) for each in variables)
-            if not varies and self.body.cannot_fail(fold):
+            varies = any(self.nest.depends(Name(name), each) for each in variables)
+            if not varies and fold.is_safe:
                 yield Name(name)
 
-    def _narrowing(self, group: Mapping[str, Fold], ranges: Sequence[Range], place: int) -> Iterator[tuple[str, ...]]:
+    def _narrowing(
+        self, group: Mapping[str, Reduction], ranges: Sequence[Range], place: int
+    ) -> Iterator[tuple[str, ...]]:
         """Yield what cuts a range along a dimension of one tensor to the integers at which elements of another are
         inside in some lane, where all others count for nothing: the factor, the least and the greatest of what is added
         in all lanes, and the size. Other ranges are as short as a window, and products of matrices have no such
         loops."""
         bounds, unknown = ranges[place], {each.name for each in ranges[place + 1 :]}
-        unknown |= {self.body.names[-2]} if self.rows > 1 else set()
+        unknown |= {self.nest.names[-2]} if self.rows > 1 else set()
         is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
-        if is_known or bounds.name in self.body.ragged or bounds == self.lane_range:
+        if is_known or bounds.name in self.nest.ragged or bounds == self.lane_range:
             return
-        if not self._runs_along(bounds.name, group) or self._is_product:
+        if not self._runs_along(bounds.name, group) or self.is_product:
             return
-        if any(each.reduction in POSITIONS for each in group.values()):
+        if any(each.finds for each in group.values()):
             return  # which count the steps
-        for name, read in self._atoms_of([each.value for each in group.values()]):
-            if not isinstance(read, Read) or not self._is_left_out(name, read, group):
+        for name, read in self._places_of([each.value for each in group.values()]):
+            if read.computed or not self._is_left_out(name, read, group):
                 continue
-            indices = [self.body.index(each) for each in read.indices]
-            if any(each.affine is None for each in indices):
-                continue
-            for dim, each in enumerate(indices):
-                if self.body.is_sure(read, dim) or each.divisor != ONE or not each.uses(bounds.name):
+            for dim in read.unsure:
+                each = read.indices[dim]
+                if each.divisor != ONE or not each.uses(bounds.name):
                     continue
                 assert each.affine is not None
-                if unknown & {*each.affine.variables} or self.body.is_ragged(each):
+                if unknown & {*each.affine.variables} or self.nest.is_ragged(each):
                     continue
                 rest = Affine(tuple(pair for pair in each.affine.factors if pair[0] != bounds.name), each.affine.rest)
                 least = greatest = self._affine_sum(rest)
@@ -257,16 +250,16 @@ class Loops(Inside):
                 factor = self._integer(each.affine.factor(bounds.name))
                 yield factor, least, greatest, f"size_{read.tensor}_{dim}"
 
-    @cached_property
-    def _is_product(self) -> bool:
-        """Return True if the result is computed by products of matrices where that is faster."""
-        return contraction(self.body) is not None
-
-    def _runs_along(self, name: str, group: Mapping[str, Fold]) -> bool:
+    def _runs_along(self, name: str, group: Mapping[str, Reduction]) -> bool:
         """Return True if a variable itself is the index of a dimension of an element that is read."""
-        atoms = (atom for _, atom in self._atoms_of([each.value for each in group.values()]))
-        reads = (each for each in atoms if isinstance(each, Read))
-        return any(self.body.index(tree).plain == name for read in reads for tree in read.indices)
+        places = (place for _, place in self._places_of([each.value for each in group.values()]))
+        return any(index.plain == name for place in places for index in place.indices)
+
+    def _places_of(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Place]]:
+        """The places of the elements in expressions, but those within reductions."""
+        for name, atom in self._atoms_of(trees):
+            if isinstance(atom, Load) and atom.place is not None:
+                yield name, atom.place
 
     def _loop(self, bounds: Range, inner: Sequence[Node], narrowing: Sequence[tuple[str, ...]] = ()) -> Loop | Strips:
         name, first, stop = variable(bounds.name), self._integer(bounds.first), self._integer(bounds.stop)
@@ -282,7 +275,7 @@ class Loops(Inside):
             ]
             before = [f"int64_t {own_first} = {first}, {own_stop} = {stop};", f"if (!inside) {{ {' '.join(cuts)} }}"]
             return Loop(name, own_first, own_stop, tuple(inner), tuple(before))
-        if bounds.name not in self.body.ragged:
+        if bounds.name not in self.nest.ragged:
             return Loop(name, first, stop, tuple(inner))
         before = list(self._found_bounds(bounds))
         # A range whose end no integer holds is not empty because of that.
@@ -302,17 +295,17 @@ class Loops(Inside):
     def _bound_sizes(self, bounds: Range) -> Iterator[str]:
         """The sizes of dimensions of which the variable of a range whose bounds are data is the index."""
         sizes = (
-            f"size_{read.tensor}_{dim}"
-            for read in self.body.reads.values()
-            for dim, index in enumerate(read.indices)
-            if self.body.is_bound(read, dim) and self.body.index(index).plain == bounds.name
+            f"size_{place.tensor}_{dim}"
+            for place in self.nest.places
+            for dim, index in enumerate(place.indices)
+            if place.border is Border.ERROR and index.plain == bounds.name
         )
         yield from dict.fromkeys(sizes)
 
-    def _start(self, name: str, fold: Fold) -> Iterator[Node]:
+    def _start(self, name: str, fold: Reduction) -> Iterator[Node]:
         ctype, start = self._fold_dtype(fold).c_type, self._identity(fold)
         yield self._array(ctype, name, start)
-        if fold.reduction in POSITIONS:
+        if fold.finds:
             yield self._array("int64_t", f"{name}_at", "-1")
 
     def _array(self, ctype: str, name: str, start: str) -> Line:
@@ -323,13 +316,13 @@ class Loops(Inside):
         lanes = "OW_FOR_LANES" if self.lane_range is None else "OW_FOR_LANES_IN(0, LANES)"
         return Line(f"{ctype} {name}{sizes}; {rows}{lanes} {name}[{self.place}] = {start};")
 
-    def _term(self, group: Mapping[str, Fold], counts: Sequence[str]) -> Iterator[Node]:
+    def _term(self, group: Mapping[str, Reduction], counts: Sequence[str]) -> Iterator[Node]:
         """One step of reductions."""
         fold = next(iter(group.values()))
         if counts:
             yield Line(" ".join(f"{name}_counted++;" for name in counts))
         masks: list[Expr] = []
-        for condition in conjuncts(fold.condition):
+        for condition in fold.tests:
             text = self._condition(condition)
             if text is None:
                 masks.append(condition)
@@ -348,7 +341,7 @@ class Loops(Inside):
 
         yield lanes(step(True), step(False))
 
-    def _masked(self, masks: Sequence[Expr], inside: bool, group: Mapping[str, Fold]) -> Part:
+    def _masked(self, masks: Sequence[Expr], inside: bool, group: Mapping[str, Reduction]) -> Part:
         """The beginning of a step, in which lanes take part where conditions hold."""
         part, name = self._elements(masks, inside, group), next(iter(group))
         for place, each in enumerate(masks):
@@ -358,13 +351,13 @@ class Loops(Inside):
             part.statements += [*emitted.statements, f"const int {part.mask} = {before}({emitted.value});"]
         return part
 
-    def _combine(self, name: str, fold: Fold, kept: str, before: list[str]) -> Iterator[str]:
+    def _combine(self, name: str, fold: Reduction, kept: str, before: list[str]) -> Iterator[str]:
         dtype, target = self._fold_dtype(fold), f"{name}[{self.place}]"
-        if fold.reduction in POSITIONS:
-            emitted = self._emit(fold.value, dtype, f"{name}_", before=before)
+        if fold.finds:
+            emitted = self._emit(self._value(fold), dtype, f"{name}_", before=before)
             yield from emitted.statements
             yield f"const {dtype.c_type} {name}_item = {emitted.value};"
-            order = ">" if fold.reduction == "argmax" else "<"
+            order = ">" if fold.term.how == "max" else "<"
             nan = f" | (({name}_item != {name}_item) & ({target} == {target}))" if dtype.is_floating else ""
             place = f"{name}_at[{self.place}]"
             taken = f"({place} < 0) | ({name}_item {order} {target}){nan}"
@@ -379,29 +372,26 @@ class Loops(Inside):
                 yield from part.statements
             value = f"OW_FMA_{dtype.suffix}({parts[0].value}, {parts[1].value}, {target})"
         else:
-            emitted = self._emit(fold.value, dtype, f"{name}_", before=before)
+            emitted = self._emit(self._value(fold), dtype, f"{name}_", before=before)
             yield from emitted.statements
             yield f"const {dtype.c_type} {name}_item = {emitted.value};"
             value = self._joined(fold, dtype, target, f"{name}_item")
         yield f"{target} = {f'{kept} ? {value} : {target}' if kept else value};"
 
-    def _joined(self, fold: Fold, dtype: DType, value: str, item: str) -> str:
-        joined = lower(parse(_JOINS[fold.reduction]), {"acc": dtype, "item": dtype}, dtype, TARGET.native)
+    def _joined(self, fold: Reduction, dtype: DType, value: str, item: str) -> str:
+        joined = lower(parse(_JOINS[fold.term.how]), {"acc": dtype, "item": dtype}, dtype, TARGET.native)
         return emit_tree(joined, {"acc": value, "item": item}).value
 
-    def _product(self, fold: Fold, dtype: DType) -> tuple[Expr, ...] | None:
-        tree = fold.value
-        if fold.reduction == "sum" and dtype.name in _FUSED and isinstance(tree, Apply) and tree.function == "mul":
-            return tree.args
+    @staticmethod
+    def _product(fold: Reduction, dtype: DType) -> tuple[Expr, ...] | None:
+        term, root = fold.term, fold.element
+        if isinstance(term, Join) and term.how == "sum" and term.is_product and dtype.name in _FUSED:
+            assert isinstance(root, Op)
+            return tuple(map(TypedExpression, root.operands))
         return None
 
-    def _identity(self, fold: Fold) -> str:
+    def _identity(self, fold: Reduction) -> str:
         dtype = self._fold_dtype(fold)
-        if fold.reduction in ("max", "argmax", "min", "argmin"):
-            return identity(End.LOWEST if "max" in fold.reduction else End.HIGHEST, dtype)
-        return c_number(int(fold.reduction in ("prod", "all")), dtype)
-
-
-def _terms(fold: Fold) -> tuple[Expr, ...]:
-    """Return the expressions that are computed in each step of a reduction."""
-    return (fold.value, *([] if fold.condition is None else [fold.condition]))
+        if fold.term.how in ("max", "min"):
+            return identity(End.LOWEST if fold.term.how == "max" else End.HIGHEST, dtype)
+        return c_number(int(fold.term.how in ("prod", "all")), dtype)

@@ -4,129 +4,123 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...dtypes import FLOAT32, FLOAT64, DType
-from ...expr import Apply, Expr, Name, names
+from ...dtypes import FLOAT32, FLOAT64, INT64, DType
+from ...expr import Apply, Expr, names
 from ...expr.affine import ONE, ZERO, Index
-from ...expr.atoms import Range, Read, within
-from ...expr.indexed import POSITIONS, conjuncts
-from ...model.compute import Border, Compute
-from ...model.recurrence import order
+from ...expr.atoms import Range
+from ...model.compute import Border
+from ...nest.by_name import ByName
+from ...nest.nodes import Place
 
 
-def line_variable(body: Compute) -> str | None:
+def line_variable(nest: ByName) -> str | None:
     """The last variable of the results, unless ranges depend on it, so that each position has loops of its own."""
-    if not body.names or lane_range(body) is not None:
+    if not nest.names or lane_range(nest) is not None:
         return None
-    last = body.names[-1]
-    bounds = (bound for each in body.ranges.values() for bound in (each.first, each.stop))
-    return None if any(body.depends(bound, last) for bound in bounds) else last
+    last = nest.names[-1]
+    bounds = (bound for each in nest.ranges.values() for bound in (each.first, each.stop))
+    return None if any(nest.depends(bound, last) for bound in bounds) else last
 
 
-def in_order(body: Compute) -> bool:
-    """Return True if an element depends on others of its line, so that they are computed in order."""
-    found = order(body)
-    return found is not None and found.along_line
-
-
-def lane_range(body: Compute) -> Range | None:
+def lane_range(nest: ByName) -> Range | None:
     """The last range of a reduction, where lanes run along it: each sums a part of the terms.
 
     That is where neighbours along the last variable of the results are anywhere, as their indices are made of data, and
     those along the range are not.
     """
-    if not body.names or len(body.results) != 1 or len(body.folds) != 1 or body.ragged or body.own:
+    if not nest.names or len(nest.stores) != 1 or len(nest.reductions) != 1 or nest.ragged or nest.reads_results:
         return None
-    (fold,) = body.folds.values()
-    if fold.reduction in POSITIONS:
+    (fold,) = nest.reductions.values()
+    if fold.finds:
         return None
-    reads = [each for _, each in within(body.atoms, fold.value) if isinstance(each, Read)]
+    places = nest.places_within(fold.value).values()
     found = fold.ranges[-1]
-    scattered = any(_is_scattered(body, each, body.names[-1]) for each in reads)
-    return found if scattered and not any(_is_scattered(body, each, found.name) for each in reads) else None
+    scattered = any(_is_scattered(nest, each, nest.names[-1]) for each in places)
+    return found if scattered and not any(_is_scattered(nest, each, found.name) for each in places) else None
 
 
-def range_ahead(body: Compute) -> Range | None:
+def range_ahead(nest: ByName) -> Range | None:
     """The range of a reduction whose bounds are data, where the places of terms are elements at its variable.
 
     Such places may be tested for several results at once, whose loops have no tests then.
     """
-    if not body.names or line_variable(body) is not None or lane_range(body) is not None or body.own:
+    if not nest.names or line_variable(nest) is not None or lane_range(nest) is not None or nest.reads_results:
         return None
-    if len(body.results) != 1 or len(body.folds) != 1:
+    if len(nest.stores) != 1 or len(nest.reductions) != 1:
         return None
-    (fold,) = body.folds.values()
-    if fold.reduction in POSITIONS or fold.condition is not None or len(fold.ranges) != 1:
+    (fold,) = nest.reductions.values()
+    if fold.finds or fold.tests or len(fold.ranges) != 1:
         return None
     (found,) = fold.ranges
-    if found.name not in body.ragged or not all(_is_element(body, each, None) for each in (found.first, found.stop)):
+    if found.name not in nest.ragged or not all(_is_element(nest, each, None) for each in (found.first, found.stop)):
         return None
-    reads = [each for _, each in within(body.atoms, fold.value) if isinstance(each, Read)]
-    places = [(each, tree) for each in reads for tree in each.indices if body.index(tree).affine is None]
-    known = all(body.outside.get(each.tensor, Border.ERROR) is Border.ERROR for each in reads)
-    return found if places and known and all(_is_element(body, tree, found.name) for _, tree in places) else None
+    places = nest.places_within(fold.value).values()
+    computed = [tree for each in places for tree in each.computed]
+    known = all(each.border is Border.ERROR for each in places)
+    return found if computed and known and all(_is_element(nest, tree, found.name) for tree in computed) else None
 
 
-def _is_element(body: Compute, tree: Expr, variable: str | None) -> bool:
+def _is_element(nest: ByName, tree: Expr, variable: str | None) -> bool:
     """Return True if an integer is an element of a tensor, at a variable or at indices that are sure to be inside."""
-    read = body.atoms.get(tree.name) if isinstance(tree, Name) else None
-    if not isinstance(read, Read) or read.tensor not in body.integers or read.tensor in body.optional:
+    place = nest.place(tree)
+    if place is None or place.dtype != INT64 or place.is_optional or place.is_result or place.tensor in nest.tables:
         return False
     if variable is not None:
-        return all(body.index(each).plain == variable for each in read.indices)
-    return all(body.is_sure(read, dim) and body.index(each).affine is not None for dim, each in enumerate(read.indices))
+        return all(each.plain == variable for each in place.indices)
+    return all(place.sure) and not place.computed
 
 
-def _is_scattered(body: Compute, read: Read, variable: str) -> bool:
+def _is_scattered(nest: ByName, place: Place, variable: str) -> bool:
     """Return True if an index is made of data that depends on the variable."""
-    return any(body.index(each).affine is None and body.depends(each, variable) for each in read.indices)
+    return any(nest.depends(each, variable) for each in place.computed)
 
 
-def division(body: Compute, tree: Expr) -> Index | None:
+def division(nest: ByName, tree: Expr) -> Index | None:
     """Return what is divided, and by what, where a condition says that no remainder is left."""
     if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != ZERO:
         return None
     left = tree.args[0]
-    if not isinstance(left, Apply) or left.function != "remainder" or not names(left.args[1]) <= body.uniforms.keys():
+    if not isinstance(left, Apply) or left.function != "remainder" or not names(left.args[1]) <= nest.uniforms:
         return None
-    affine = body.index(left.args[0]).affine
+    affine = nest.index(left.args[0]).affine
     return None if affine is None else Index(affine, left.args[1])
 
 
-def row_step(body: Compute) -> Expr:
+def row_step(nest: ByName) -> Expr:
     """Return the distance of lines that are computed together: what is divided by it has the same remainder in all."""
-    return next((each.divisor for each in _divided(body, body.names[-2])), ONE)
+    return next((each.divisor for each in _divided(nest, nest.names[-2])), ONE)
 
 
-def _divided(body: Compute, variable: str) -> Iterator[Index]:
+def _divided(nest: ByName, variable: str) -> Iterator[Index]:
     """The indices that depend on a variable and are divided, and what conditions divide."""
-    indices = (body.index(each) for read in body.reads.values() for each in read.indices)
-    conditions = (division(body, each) for fold in body.folds.values() for each in conjuncts(fold.condition))
+    indices = (each for place in nest.places for each in place.indices)
+    conditions = (division(nest, each) for fold in nest.reductions.values() for each in fold.tests)
     for each in (*indices, *conditions):
         if each is not None and each.divisor != ONE and each.uses(variable):
             yield each
 
 
-def rows_at_a_time(body: Compute, dtype: DType) -> int:
+def rows_at_a_time(nest: ByName, dtype: DType) -> int:
     """Return the number of lines, of neighbouring positions of the variable before, that take part in the same loops.
 
     Each sum waits for the one before it, and there are several units that add: lines that have nothing to do with each
     other keep them busy, and share what they read at the same places. Their variables must fit into registers, and the
     loops must not depend on the line. Where an index is divided, lines are as far apart as leaves the same remainder.
     """
-    if dtype not in (FLOAT32, FLOAT64) or line_variable(body) is None or len(body.names) < 2 or not body.folds:
+    if dtype not in (FLOAT32, FLOAT64) or line_variable(nest) is None or len(nest.names) < 2 or not nest.reductions:
         return 1
-    if body.own:
+    if nest.reads_results:
         return 1  # the line before may be read
-    row = body.names[-2]
-    for fold in body.folds.values():
+    row = nest.names[-2]
+    for fold in nest.reductions.values():
         bounds = [bound for each in fold.ranges for bound in (each.first, each.stop)]
-        conditions = [each for each in conjuncts(fold.condition) if division(body, each) is None]
-        if any(body.depends(each, row) for each in (*bounds, *conditions)):
+        conditions = [each for each in fold.tests if division(nest, each) is None]
+        if any(nest.depends(each, row) for each in (*bounds, *conditions)):
             return 1
-    divided = list(_divided(body, row))
+    divided = list(_divided(nest, row))
     if any(each.affine is None or each.affine.factor(row) != ONE for each in divided):
         return 1
     if len({each.divisor for each in divided}) > 1:
         return 1
-    arrays = sum(2 if each.reduction in POSITIONS else 1 for each in body.folds.values())
+    arrays = sum(2 if each.finds else 1 for each in nest.reductions.values())
     return {1: 4, 2: 2}.get(arrays, 1)

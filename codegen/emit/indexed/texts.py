@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from ...dtypes import BOOL, INT16, INT32, INT64, UINT8, DType
 from ...expr import Apply, Emitted, Expr, Literal, Name, applications, names
 from ...expr.affine import ONE, Affine, Index
-from ...expr.atoms import Fold, Read
-from ...expr.indexed import POSITIONS
 from ...expr.kernel_text import TARGET, emit_index, emit_tree, variable
 from ...expr.lower import lower
-from ...expr.typed import Node
-from ...model.compute import Compute
+from ...expr.typed import Cast, Node
+from ...expr.typed_expression import TypedExpression
 from ...model.operator import Operator
-from .lines import division, in_order, lane_range, line_variable, range_ahead, row_step, rows_at_a_time
+from ...nest.by_name import ByName
+from ...nest.nodes import Place, Reduction
+from .lines import division, lane_range, line_variable, range_ahead, row_step, rows_at_a_time
 from .quotients import hoisted
 
 _WHOLE = {1: UINT8, 2: INT16, 4: INT32}
@@ -33,66 +33,70 @@ class Lane:
 
 
 class Texts:
-    """One kernel's view of its body: the dtype of computation and the variable that runs along the lanes."""
+    """One kernel's view of its nest: the dtype of computation and the variable that runs along the lanes."""
 
-    def __init__(self, operator: Operator, body: Compute, dtype: DType, name: str, outputs: Sequence[DType]) -> None:
+    def __init__(self, operator: Operator, nest: ByName, dtype: DType, name: str, is_product: bool) -> None:
         self.operator = operator
-        self.outputs = outputs
+        self.is_product = is_product
+        """True if the result is computed by products of matrices where that is faster."""
+        self.small = len(nest.stores) // len(operator.labels)
+        """The number of elements of each result that stand side by side."""
+        self.outputs = [each.value.root.dtype for each in nest.stores[:: self.small]]
         self.name = name
-        self.body = body
+        self.nest = nest
         self.dtype = dtype
-        self.env = dict(body.env({each.name: dtype for each in operator.params}, dtype))
-        self.inner = line_variable(body)
-        self.in_order = self.inner is not None and in_order(body)
+        self.env = self.nest.env({each.name: dtype for each in operator.params})
+        self.inner = line_variable(self.nest)
+        self.in_order = self.inner is not None and self.nest.in_order
         self.phases = self._phases()
         step = "phases" if self.phases else "1"
         self.lane = None if self.inner is None else Lane(self.inner, "start", step)
-        self.lane_range = lane_range(body)
+        self.lane_range = lane_range(self.nest)
         if self.lane_range is not None:
             self.lane = Lane(self.lane_range.name, f"from_{variable(self.lane_range.name)}", step)
-        self.ahead = range_ahead(body)
+        self.ahead = range_ahead(self.nest)
         self.step = self._step()
-        self.rows = rows_at_a_time(body, dtype)
-        self.row_step = row_step(body) if self.rows > 1 else ONE
+        self.rows = rows_at_a_time(self.nest, dtype)
+        self.row_step = row_step(self.nest) if self.rows > 1 else ONE
         self.place = "row][lane" if self.rows > 1 else "half][lane" if self.ahead is not None else "lane"
         """The subscripts of variables of lanes."""
         self.same: dict[str, str] = {}
         """Reductions whose values others find."""
-        self._fold_dtypes: dict[Fold, DType] = {}
 
-    def _fold_dtype(self, fold: Fold) -> DType:
+    def _fold_dtype(self, fold: Reduction) -> DType:
         """The dtype in which lanes combine the values of a reduction: where these are known to be few and small, as
         counts of neighbours are, integers as wide as the elements."""
-        if fold not in self._fold_dtypes:
-            dtype, most = self.body.value_dtype(fold, self.env), self.body.most(fold, self.env)
-            narrow = _WHOLE.get(min(self.dtype.itemsize, dtype.itemsize), dtype)
-            fits = most is not None and most <= narrow.highest
-            self._fold_dtypes[fold] = (
-                narrow if fits and dtype.is_integer and narrow.itemsize < dtype.itemsize else dtype
-            )
-        return self._fold_dtypes[fold]
+        dtype = fold.element.dtype
+        narrow = _WHOLE.get(min(self.dtype.itemsize, dtype.itemsize), dtype)
+        fits = fold.most is not None and fold.most <= narrow.highest
+        return narrow if fits and dtype.is_integer and narrow.itemsize < dtype.itemsize else dtype
 
-    def _fold_text(self, name: str, fold: Fold) -> str:
+    def _value(self, fold: Reduction) -> Expr:
+        """The element that lanes combine: in a narrow dtype, truth values as they are before they are integers."""
+        root, dtype = fold.element, self._fold_dtype(fold)
+        return TypedExpression(root.operand if isinstance(root, Cast) and dtype != root.dtype else root)
+
+    def _fold_text(self, name: str, fold: Reduction) -> str:
         """The value of a reduction in a lane, which is there already."""
-        if fold.reduction in POSITIONS:
+        if fold.finds:
             return f"{name}_at[{self.place}]"
-        text, dtype = f"{self.same.get(name, name)}[{self.place}]", self.body.value_dtype(fold, self.env)
+        text, dtype = f"{self.same.get(name, name)}[{self.place}]", fold.dtype
         return text if self._fold_dtype(fold) == dtype else f"(({dtype.c_type}){text})"
 
     def _phases(self) -> Expr | None:
         """The divisor of indices along the line: positions that leave the same remainder are a line of their own, along
         which these indices have the step that is divided."""
-        for read in self.body.reads.values():
-            for each in map(self.body.index, read.indices):
+        for place in self.nest.places:
+            for each in place.indices:
                 if self.inner is not None and each.divisor != ONE and each.uses(self.inner) and not self.in_order:
                     return each.divisor
         return None
 
     def _step(self) -> Expr | None:
         """The factor of the line's variable in an index of a last dimension, where it is a number of the call."""
-        for read in self.body.reads.values():
-            if read.indices and self.inner is not None and self.phases is None and not self.in_order:
-                last = self.body.index(read.indices[-1])
+        for place in self.nest.places:
+            if place.indices and self.inner is not None and self.phases is None and not self.in_order:
+                last = place.indices[-1]
                 if last.affine is not None and last.divisor == ONE and isinstance(last.affine.factor(self.inner), Name):
                     return last.affine.factor(self.inner)
         return None
@@ -107,16 +111,16 @@ class Texts:
         bits."""
         return self._emit(tree, INT64, f"{name}_", position=True, print_tree=emit_index)
 
-    def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
+    def _offset(self, place: Place, known: Mapping[int, str] = {}) -> tuple[str, str | None]:
         """Return the offset of the first lane's element, and the step from lane to lane; None: all lanes read the same
-        element."""
+        element. Some of the indices may be computed already."""
         offsets, steps = [], []
-        for dim, each in enumerate(indices):
-            if dim in places:
-                offsets.append(f"{places[dim]} * stride_{read.tensor}_{dim}")
+        for dim, each in enumerate(place.indices):
+            if dim in known:
+                offsets.append(f"{known[dim]} * stride_{place.tensor}_{dim}")
                 continue
             assert each.affine is not None
-            stride = "" if dim == len(indices) - 1 else f" * stride_{read.tensor}_{dim}"
+            stride = "" if dim == len(place.indices) - 1 else f" * stride_{place.tensor}_{dim}"
             offsets.append(f"{self._affine(each)}{stride}")
             if self.lane is not None and each.uses(self.lane.name):
                 factor = self._factor(each)
@@ -143,7 +147,7 @@ class Texts:
         assert index.affine is not None
         if index.divisor == ONE:
             return f"({self._affine_sum(index.affine)})"
-        row = self.body.names[-2] if self.rows > 1 else ""
+        row = self.nest.names[-2] if self.rows > 1 else ""
         own = {row: "first_row"}
         divided = f"ow_div_down({self._affine_sum(index.affine, own=own)}, {self._divisor(index.divisor)})"
         return f"({divided} + row)" if index.uses(row) else divided
@@ -169,7 +173,7 @@ class Texts:
         divided = self._divided(tree)
         if divided is not None:
             return divided
-        if names(tree) & self.body.atoms.keys():
+        if names(tree) & self.nest.atoms.keys():
             return None
         if self.lane is None or self.lane.name not in names(tree):
             return self._emit(tree, BOOL, "").text
@@ -179,7 +183,7 @@ class Texts:
 
     def _divided(self, tree: Expr) -> str | None:
         """The condition that a division leaves no remainder, where it is the same for all lanes."""
-        found = division(self.body, tree)
+        found = division(self.nest, tree)
         if found is None or found.affine is None:
             return None
         lane = self.lane
@@ -198,7 +202,7 @@ class Texts:
         if isinstance(tree, Literal):
             return str(int(tree.value))
         if isinstance(tree, Name):
-            return tree.name if tree.name in self.body.uniforms | self.body.atoms.keys() else variable(tree.name)
+            return tree.name if tree.name in self.nest.uniforms | self.nest.atoms.keys() else variable(tree.name)
         assert isinstance(tree, Apply)
         symbols = {"add": "+", "sub": "-", "mul": "*"}
         if tree.function in symbols:
@@ -220,17 +224,17 @@ class Texts:
     ) -> Emitted:
         """The C of an expression; reductions are read where their arrays have them. What all lanes have in common may
         be computed `before` them."""
-        texts = {name: name for name in self.body.uniforms}
-        for name in names(tree) & self.body.atoms.keys():
-            atom = self.body.atoms[name]
-            texts[name] = self._fold_text(name, atom) if isinstance(atom, Fold) else name
+        texts = {name: name for name in self.nest.uniforms}
+        for name in names(tree) & self.nest.atoms.keys():
+            atom = self.nest.atoms[name]
+            texts[name] = self._fold_text(name, atom) if isinstance(atom, Reduction) else name
         if position and self.lane is not None:
             texts[self.lane.name] = f"({self._position})"
         texts |= own
         root = lower(tree, self.env, dtype, TARGET.native)
         if before is not None and self.lane is not None:
-            positions = [name for name, each in self.body.folds.items() if each.reduction in POSITIONS]
-            varying = {self.lane.name, *self.body.atoms}
+            positions = [name for name, each in self.nest.reductions.items() if each.finds]
+            varying = {self.lane.name, *self.nest.atoms}
             root, divided, statements = hoisted(root, texts, varying, positions, prefix, print_tree)
             texts |= divided
             before += (each for each in statements if each not in before)
