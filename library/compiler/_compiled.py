@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 from .._base.handles import tensors_in
-from .._base.pytree import Structure, flatten
+from .._base.pytree import Structure, container_of, flatten
 from .._base.tensor_class import Tensor
 from .._dispatch.autocast import AUTOCAST, casting
 from .._handle import answer, excluded, signature, with_keys
@@ -23,7 +23,7 @@ from ._bound import Unbound, bound
 from ._called_modules import CalledModules
 from ._graph import Ways
 from ._program import Program, Unrecorded
-from ._python_state import CONSTANTS, Guard, PythonState, is_own_frame
+from ._python_state import Guard, PythonState, is_constant, is_own_frame
 from ._recording import Recording, Unsupported
 from ._watch import Watch
 
@@ -64,7 +64,8 @@ class _Arguments:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Return whether two numbers or texts are the same in all that a function could tell."""
-    return type(one) is type(other) and isinstance(one, (int, float, str, bytes)) and repr(one) == repr(other)
+    is_alike = type(one) is type(other) and isinstance(one, (int, float, str, bytes)) and repr(one) == repr(other)
+    return is_alike and is_constant(one)
 
 
 class Entry:
@@ -222,7 +223,8 @@ class Compiled:
             return True
         if not self._fullgraph and (self._attempts >= self._limit or self._is_refused):
             return True
-        self.is_other = with_keys(0, arguments.hidden, signature, arguments.tensors, True) is None
+        is_plain = with_keys(0, arguments.hidden, signature, arguments.tensors, True) is not None
+        self.is_other = not is_plain or any(map(vars, arguments.tensors))
         return self.is_other
 
     @property
@@ -240,7 +242,7 @@ class Compiled:
         """The result of the function itself, during which a program is recorded, or another way of a known one."""
         with self._lock:
             self._attempts += 1
-        objects = [each for each in arguments.others if not isinstance(each, CONSTANTS)]
+        objects = [each for each in arguments.others if not is_constant(each)]
         try:
             state = PythonState((self.function, *objects), ("the function", *("an argument" for _ in objects)))
         except Unsupported as reason:  # what the function does may be one graph for all that
@@ -254,15 +256,17 @@ class Compiled:
         others = with_keys(0, arguments.hidden, self._of_other_sizes, arguments) if known is None else []
         if self.is_dynamic:
             recording.note_sizes(bool(self._dynamic or others))
-        before = excluded()
+        before, attributes = excluded(), sum(map(len, map(vars, given)))
         result = _recording.record(recording, Watch(recording, state.codes), self.function, *args, **kwargs)
         try:
             if recording.reason is not None:
                 raise recording.reason
             if excluded() != before:
                 raise Unsupported("the function changes whether gradients are recorded")
-            if not state.guard(True).holds() or not _Arguments(args, kwargs).is_like(arguments):
+            is_unchanged = state.guard(True).holds() and _Arguments(args, kwargs).is_like(arguments)
+            if not is_unchanged or sum(map(len, map(vars, given))) != attributes:
                 raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
+            _check_objects(result, given, {*state.seen, *map(id, _containers_in((args, kwargs)))})
             cause = others[0].unbound[-1] if others and others[0].unbound else ""
             with_keys(0, arguments.hidden, self._add, arguments, state, recording, result, known, cause)
         except Unsupported as reason:
@@ -295,6 +299,27 @@ class Compiled:
             ways.add(recording, arguments.tensors + captured, result)
             entry = Entry(arguments, captured, state.guard(ways.calls_modules), ways, cause)
             self._keep([entry, *(each for each in self.entries if each is not known)])
+
+
+def _check_objects(result: Any, given: Iterable[Any], known: Set[int]) -> None:
+    """Raise Unsupported where a program would give other objects: for a container that is known, by its identity, or
+    has two places in the result, and for a tensor with attributes that was not given."""
+    containers = [id(each) for each in _containers_in(result)]
+    if len(set(containers)) < len(containers) or not known.isdisjoint(containers):
+        raise Unsupported("the result has a list or a dictionary that it has elsewhere as well, or that was given")
+    before = {id(each) for each in given}
+    if any(isinstance(each, Tensor) and id(each) not in before and vars(each) for each in flatten(result)[0]):
+        raise Unsupported("the function sets an attribute of a result")
+
+
+def _containers_in(value: Any) -> Iterator[Any]:
+    """The containers in a nested value that can be told apart from others with the same content, so no tuples."""
+    container = container_of(type(value))
+    if container is not None:
+        if not isinstance(value, tuple):
+            yield value
+        for each in container.flatten(value)[0]:
+            yield from _containers_in(each)
 
 
 def _is_watched() -> bool:

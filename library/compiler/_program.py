@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from .._base.keys import KEY_BITS
 from .._base.pytree import Structure
 from .._dispatch.autocast import AUTOCAST
 from .._dispatch.dispatcher import call as dispatch
@@ -24,6 +25,7 @@ from ._tiles import tiled
 from ._totals import with_totals
 
 _UNRECORDED = 1 | 1 << 14
+_INFERENCE = KEY_BITS["inference"]
 
 
 class Unrecorded(Exception):  # noqa: N818 (no error, and nobody sees it)
@@ -65,7 +67,7 @@ class Program:
         if len(self.steps) != 1 or graph.constants or not isinstance(self.steps[0], Kernel):
             return None
         kernel = self.steps[0]
-        is_plain = not any(each.needs_grad for each in kernel.inputs)
+        is_plain = not any(each.needs_grad for each in kernel.inputs) and not any(self._keys_of(kernel))
         gives_all = len(kernel.results) == 1 and graph.structure.type is None and graph.results == [*kernel.results]
         return kernel.function if is_plain and gives_all and list(kernel.inputs) == graph.inputs else None
 
@@ -116,14 +118,22 @@ class Program:
         return self._named(value)
 
     def _kernel(self, kernel: Kernel) -> str:
+        """A call of a kernel, whose operations are all of the same modes."""
         results = ", ".join(map(_variable, kernel.results))
         inputs = ", ".join(map(_variable, kernel.inputs))
-        if kernel.backward is None and any(each.needs_grad for each in kernel.inputs):
-            return f"{results} = {self._named(partial(with_keys, 0, _UNRECORDED, kernel.function))}({inputs})"
+        keys = self._keys_of(kernel)
+        if any(keys):
+            return f"{results} = {self._named(partial(with_keys, *keys, kernel.function))}({inputs})"
         if kernel.out:
             out = self._argument(kernel.out if len(kernel.out) > 1 else kernel.out[0])
             return f"{results} = {self._named(invoke)}({self._named(kernel.function)}, ({inputs}, ), {out}, {OUT})"
         return f"{results} = {self._named(kernel.function)}({inputs})"
+
+    def _keys_of(self, kernel: Kernel) -> tuple[int, int]:
+        """The dispatch keys that are looked at for a kernel alone, and those that are not."""
+        is_unrecorded = kernel.backward is None and any(each.needs_grad for each in kernel.inputs)
+        changed = (kernel.operations[0].excluded ^ self._excluded) & _INFERENCE
+        return self._excluded & changed, kernel.operations[0].excluded & changed | (_UNRECORDED * is_unrecorded)
 
     def _operation(self, operation: Operation) -> str:
         results = "".join(f"{_variable(each) if each else '_'}, " for each in operation.results)

@@ -38,6 +38,8 @@ CONSTANTS = (
     BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, CodeType, Function, Method,
 )  # fmt: skip
 """Classes whose objects do not change."""
+_WITH_ATTRIBUTES = (int, float, complex, str, bytes)
+"""Classes among them whose subclasses have attributes."""
 _MOST_OBJECTS = 20_000
 _DICTIONARIES = (dict, OrderedDict, defaultdict)
 _LISTS = (list, deque)
@@ -73,6 +75,7 @@ class PythonState:
     Attributes:
         codes: the code that they can run, without that of the package.
         tensors: the tensors among them.
+        seen: them, by identity.
     """
 
     def __init__(self, roots: Iterable[Any], names: Iterable[str]) -> None:
@@ -83,11 +86,15 @@ class PythonState:
         self.codes: set[CodeType] = set()
         self.tensors: list[Any] = []
         self._attributes: set[str] = set()
-        self._modules: list[tuple[str, ModuleType]] = []
+        self._absent: set[str] = set()
+        """Names that some code may ask for without knowing that there are such attributes."""
+        self._namespaces: list[tuple[str, ModuleType | type]] = []
+        self._known_names: dict[int, set[str]] = {}
+        """Names of modules and classes that were read already."""
         self._entries: list[Any] = []
         self._conditions: list[str] = []
         self._named: dict[str, Any] = {"is_same": _is}
-        self._seen: dict[int, Any] = {}
+        self.seen: dict[int, Any] = {}
         self._waiting: list[tuple[str, Any]] = []
         self._knows_hooks = False
         self._read_hooks()
@@ -105,10 +112,10 @@ class PythonState:
     def _read_all(self, named: Iterable[tuple[str, Any]]) -> None:
         waiting = self._waiting
         waiting += named
-        while waiting or self._modules:
+        while waiting:
             while waiting:
                 self._read(*waiting.pop())
-            self._read_modules()
+            self._read_namespaces()
 
     def _read_hooks(self) -> dict[str, Any]:
         """The hooks of all modules, which are read as well; none where nobody has imported modules."""
@@ -123,20 +130,22 @@ class PythonState:
     # ---- objects ----
 
     def _read(self, name: str, value: Any) -> None:
-        if isinstance(value, CONSTANTS) or id(value) in self._seen:
+        if is_constant(value) or id(value) in self.seen:
             return
-        if len(self._seen) >= _MOST_OBJECTS:
+        if len(self.seen) >= _MOST_OBJECTS:
             raise Unsupported(f"the function leads to more than {_MOST_OBJECTS} objects, {name} among them")
-        self._seen[id(value)] = value
+        self.seen[id(value)] = value
         kind = type(value)
         if isinstance(value, Tensor):
             self.tensors.append(value)
+            if vars(value):
+                self._read_dictionary(name, vars(value), ".{}")
         elif isinstance(value, FunctionType):
             self._read_function(name, value)
         elif isinstance(value, MethodType):
             self._waiting += [(name, value.__func__), (name, value.__self__)]
         elif isinstance(value, ModuleType):
-            self._modules.append((name, value))
+            self._namespaces.append((name, value))
         elif isinstance(value, partial):
             self._waiting += [(name, value.func), (name, value.args), (name, value.keywords)]
         elif kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
@@ -157,7 +166,8 @@ class PythonState:
             self._waiting += [(name, value.fget), (name, value.fset)]
         elif is_own(kind.__module__) and not is_module(value):
             pass  # its methods are the package's, whose calls are watched
-        elif hasattr(value, "__dict__") and not _slots(kind):
+        elif hasattr(value, "__dict__") and (isinstance(value, CONSTANTS) or not _slots(kind)):
+            self._entries += [value, "__class__", kind]
             self._waiting.append((f"the class of {name}", kind))
             self._read_dictionary(name, vars(value), ".{}")
         else:
@@ -176,9 +186,12 @@ class PythonState:
         if is_own(function.__globals__.get("__name__")):
             return
         self.codes |= _codes(code)
-        variables, attributes = _names_of(code)
-        self._attributes |= attributes
-        for each in variables:
+        names = _names_of(code)
+        self._attributes |= names.attributes | names.asked_for
+        self._absent |= names.asked_for
+        if "_base" in names.attributes:
+            raise Unsupported(f"{name} may ask a tensor for its _base, by which calls are not told apart")
+        for each in names.variables:
             self._read_variable(function.__globals__, each)
 
     def _read_variable(self, variables: dict[str, Any], name: str) -> None:
@@ -202,7 +215,7 @@ class PythonState:
     def _read_dictionary(self, name: str, dictionary: dict[Any, Any], shown: str) -> None:
         self._entries += [dictionary, dictionary, len(dictionary)]
         for key in list(dictionary):
-            if not isinstance(key, CONSTANTS) and not is_own(type(key).__module__):
+            if not is_constant(key) and not is_own(type(key).__module__):
                 raise Unsupported(f"{name} has a key of class {type(key).__qualname__}, whose state cannot be compared")
             self._add(dictionary, key, name + shown.format(key))
 
@@ -213,7 +226,7 @@ class PythonState:
 
     def _read_set(self, name: str, values: Any) -> None:
         before = frozenset(values)
-        if not all(isinstance(each, CONSTANTS) for each in before):
+        if not all(map(is_constant, before)):
             raise Unsupported(f"{name} is a set of objects whose state cannot be compared")
         self._require("{} == {}", values, before)
 
@@ -233,20 +246,33 @@ class PythonState:
         for each in kind.__mro__:
             if is_own(each.__module__) or each.__module__ in _TRUSTED:
                 continue
+            self._require("len({}.__dict__) == {}", each, len(vars(each)))
             for key, value in list(vars(each).items()):
-                if key in _OF_CLASSES or not isinstance(value, (*CONSTANTS, *_READ_OF_CLASSES)):
-                    continue
-                self._require("{}.__dict__.get({}) is {}", each, key, value)
-                self._waiting.append((f"{name}.{key}", value))
+                if key not in _OF_CLASSES and isinstance(value, _READ_OF_CLASSES):
+                    self._read_of_class(name, each, key)
+            self._namespaces.append((name, each))
 
-    def _read_modules(self) -> None:
-        """The variables of modules that some code may read as attributes; all that code is known by now."""
-        modules, self._modules = self._modules, []
-        for name, module in modules:
-            if is_own(module.__name__) or module.__name__ in _TRUSTED:
+    def _read_of_class(self, name: str, kind: type, key: str) -> None:
+        value = vars(kind)[key]
+        self._require("{}.__dict__.get({}) is {}", kind, key, value)
+        self._waiting.append((f"{name}.{key}", value))
+
+    def _read_namespaces(self) -> None:
+        """The variables of modules, and other objects of classes, whose names are in the code that is known by now."""
+        for name, space in self._namespaces:
+            if is_own(space.__name__) or space.__name__ in _TRUSTED:
                 continue
-            for each in self._attributes & vars(module).keys():
-                self._add(vars(module), each, f"{name}.{each}")
+            variables, known = vars(space), self._known_names.setdefault(id(space), set())
+            found = (self._attributes & variables.keys()) - known
+            absent = set() if isinstance(space, type) else self._absent - variables.keys() - known
+            known |= found | absent
+            for each in found:
+                if not isinstance(space, type):
+                    self._add(space.__dict__, each, f"{name}.{each}")
+                elif each not in _OF_CLASSES and not isinstance(variables[each], _READ_OF_CLASSES):
+                    self._read_of_class(name, space, each)
+            for each in absent:
+                self._require("{} not in {}", each, variables)
 
 
 _TRUSTED = frozenset((
@@ -262,7 +288,16 @@ _OF_CLASSES = frozenset((
     "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__qualname__",
     "__dataclass_fields__", "__dataclass_params__",
 ))  # fmt: skip
-_READ_OF_CLASSES = (FunctionType, staticmethod, classmethod, property, Tensor, list, dict, tuple, type, partial)
+_READ_OF_CLASSES = (
+    *CONSTANTS, FunctionType, staticmethod, classmethod, property, Tensor, list, dict, tuple, type, partial,
+)  # fmt: skip
+"""Classes of what is read of a class whatever its name is, as Python may find it by itself."""
+
+
+def is_constant(value: Any) -> bool:
+    """Return whether an object never changes: neither it nor attributes that it may have, as texts of a class of their
+    own."""
+    return isinstance(value, CONSTANTS) and not (isinstance(value, _WITH_ATTRIBUTES) and hasattr(value, "__dict__"))
 
 
 def is_trusted(module: str | None) -> bool:
@@ -315,14 +350,26 @@ def _codes(code: CodeType) -> frozenset[CodeType]:
     return frozenset((code,)).union(*map(_codes, inner))
 
 
+class _Names(NamedTuple):
+    """The names that some code reads."""
+
+    variables: frozenset[str]
+    """Variables of its module."""
+    attributes: frozenset[str]
+    asked_for: frozenset[str]
+    """Texts that may be names of attributes, where it looks for attributes by text."""
+
+
 @cache
-def _names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The variables of its module that some code reads, and the names that it reads as attributes."""
-    variables, attributes = set(), set()
+def _names_of(code: CodeType) -> _Names:
+    """The names that some code and the functions that it makes read."""
+    variables, attributes, texts = set(), set(), set()
     for each in _codes(code):
         for step in dis.get_instructions(each):
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"):
                 variables.add(step.argval)
             elif step.opname in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "LOAD_SUPER_ATTR"):
                 attributes.add(step.argval)
-    return frozenset(variables), frozenset(attributes)
+        texts |= {text for text in each.co_consts if isinstance(text, str) and text.isidentifier()}
+    asked_for = texts if variables & {"getattr", "hasattr"} else ()
+    return _Names(frozenset(variables), frozenset(attributes), frozenset(asked_for))

@@ -41,6 +41,10 @@ _PURE_METHODS = frozenset((
     "__index__", "__int__", "__iter__", "__len__", "_only_element", "_real_element", "item",
 ))  # fmt: skip
 """Methods of tensors in other modules that depend on compared facts, or read elements by operators."""
+_UNCOMPARED_FACTS = frozenset(("_is_view", "_version", "is_leaf", "storage_offset"))
+"""Methods that give facts of tensors by which calls are not told apart, so a function must not ask for them."""
+_SETTINGS = frozenset(f"{PACKAGE}._base.{name}" for name in ("determinism", "unused_settings"))
+"""Modules of settings on which no result depends, but for functions that ask for them."""
 _IMPORTERS = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib"))
 _BUILTINS = frozenset(getattr(builtins, name) for name in (
     "__build_class__", "abs", "all", "any", "bin", "callable", "chr", "divmod", "format", "getattr", "hasattr", "hash",
@@ -78,21 +82,26 @@ class Watch:
     def _begins(self, frame: FrameType) -> None:
         module, code = frame.f_globals.get("__name__"), frame.f_code
         self._recording.calls_modules |= module == _CALLS
+        caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
+        if is_own(module) and not is_own(caller) and (code.co_name in _UNCOMPARED_FACTS or module in _SETTINGS):
+            self._refuse(frame, "tells of more than is compared")
+            return
         if code in self._codes or is_trusted(module) or is_pure(module):
             return
         is_assignment = code.co_name == "requires_grad" and code.co_argcount > 1
         if is_own(module) and code.co_name in _PURE_METHODS and not is_assignment:
             return
-        caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if _is_in(module, _TRANSFORMS) and _is_in(caller, _TRANSFORMS):
             return
         is_import = module in _IMPORTERS and is_own(caller)
         if is_import or any(getattr(each, "__code__", None) is code for each in gc.callbacks):
             self._aside = frame
             return
-        name = getattr(code, "co_qualname", code.co_name)
-        why = _REASONS.get((module or "").rpartition(".")[0], "may depend on more than its arguments")
-        self._recording.refuse(f"{name}() of {module} runs, which {why}", frame.f_back)
+        self._refuse(frame, _REASONS.get((module or "").rpartition(".")[0], "may depend on more than its arguments"))
+
+    def _refuse(self, frame: FrameType, why: str) -> None:
+        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+        self._recording.refuse(f"{name}() of {frame.f_globals.get('__name__')} runs, which {why}", frame.f_back)
 
     def _calls(self, frame: FrameType, function: Any) -> None:
         if is_own(frame.f_globals.get("__name__")) or function in _BUILTINS:

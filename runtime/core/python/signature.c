@@ -15,9 +15,17 @@ typedef struct {
 typedef struct {
     uintptr_t type;
     int16_t same, shares; /* the first tensor that is this one, and the first one in the same memory */
-    uint8_t dtype, ndim, needs_grad, unused;
+    uint8_t dtype, ndim, needs_grad, kind;
 } tensor_part;
 _Static_assert(sizeof(tensor_part) == 16, "the bytes have no gaps");
+
+enum { HAS_ATTRIBUTES = 1, OF_INFERENCE_MODE = 2 };
+
+static uint8_t kind_of(const owner *object, const ow_tensor *t) {
+    const int has_attributes = object->attributes && PyDict_Size(object->attributes);
+    const int is_of_inference_mode = (t->storage->flags & OW_STORAGE_INFERENCE) != 0;
+    return (uint8_t)((has_attributes ? HAS_ATTRIBUTES : 0) | (is_of_inference_mode ? OF_INFERENCE_MODE : 0));
+}
 
 static int64_t written_size(const ow_tensor *t, int has_sizes) {
     return (int64_t)sizeof(tensor_part) + (has_sizes ? 2 * t->ndim * (int64_t)sizeof(int64_t) : 0);
@@ -47,6 +55,7 @@ static void write_signature(PyObject *tensors, int has_sizes, char *to) {
         PyObject *object = PyTuple_GetItem(tensors, k);
         const ow_tensor *t = ow_any_tensor(object);
         tensor_part part = {.type = (uintptr_t)Py_TYPE(object), .dtype = t->dtype, .ndim = t->ndim, .same = (int16_t)k, .shares = (int16_t)k};
+        part.kind = kind_of((const owner *)object, t);
         part.needs_grad = t->keys & OW_KEY_AUTOGRAD || ow_follows_base((const owner *)object, t);
         for (Py_ssize_t j = k; j--;) {
             PyObject *other = PyTuple_GetItem(tensors, j);
