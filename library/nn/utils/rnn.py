@@ -177,10 +177,11 @@ def pad_packed_sequence(
     if steps > len(sizes):
         parts += [data.new_full((sizes[0], *rest), padding_value)] * (steps - len(sizes))
     padded = ops.stack(parts)
+    padded = padded.transpose(0, 1) if batch_first else padded
     lengths = tensor([sum(size > place for size in sizes) for place in range(sizes[0])], dtype=EXPORTS["int64"])
     if restore is not None:
-        padded, lengths = padded.index_select(1, restore), lengths.index_select(0, restore)
-    return padded.transpose(0, 1) if batch_first else padded, lengths
+        padded, lengths = padded.index_select(0 if batch_first else 1, restore), lengths.index_select(0, restore)
+    return padded, lengths
 
 
 def pad_sequence(

@@ -87,6 +87,16 @@ def test_halves_are_rounded_once(kind: str) -> None:
     assert layer.weight_hh_l0.grad.dtype is opweave.bfloat16
 
 
+def test_sequences_in_their_order_are_contiguous() -> None:
+    """Lengths that do not descend: sequences are put back into their order, which copies them."""
+    x = opweave.arange(12.0).reshape(2, 3, 2)
+    packed = nn.utils.rnn.pack_padded_sequence(x, opweave.tensor([2, 3]), batch_first=True, enforce_sorted=False)
+    padded, lengths = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    assert padded.is_contiguous()
+    assert padded.tolist() == [[[0.0, 1.0], [2.0, 3.0], [0.0, 0.0]], [[6.0, 7.0], [8.0, 9.0], [10.0, 11.0]]]
+    assert lengths.tolist() == [2, 3]
+
+
 @kinds
 def test_outputs_may_be_overwritten(kind: str) -> None:
     layer, _ = pair(kind, 3, 5)
