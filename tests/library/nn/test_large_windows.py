@@ -43,6 +43,23 @@ def test_windows_larger_than_the_input() -> None:
             assert means[0].tolist() == pytest.approx([each[2] / kernel for each in expected], rel=1e-6), numbers
 
 
+def test_dilated_windows_that_reach_over_all_padding() -> None:
+    inf = float("inf")
+    a = opweave.tensor([[1.0, 3.0, 2.0]], requires_grad=True)
+    largest, places = functional.max_pool1d(a, 3, 1, 1, 2, return_indices=True)
+    assert (largest.tolist(), places.tolist()) == ([[3.0]], [[1]])
+    largest.sum().backward()
+    assert a.grad.tolist() == [[0.0, 1.0, 0.0]]
+    assert functional.max_pool1d(a, 2, 3, 0, 3, ceil_mode=True).tolist() == [[1.0]]
+    assert functional.max_pool1d(a[:, :2], 2, 2, 1, 3).tolist() == [[-inf]]  # all that the window sees is outside
+    image = opweave.arange(24.0).reshape(1, 3, 8)
+    expected = [image[0, 1, 2:].tolist()]  # rows -1, 1 and 3
+    assert functional.max_pool2d(image, (3, 2), 1, (1, 0), 2).tolist() == [expected]
+    assert functional.max_pool3d(image[None, :, :, None], (3, 1, 2), 1, (1, 0, 0), 2)[0, 0].tolist() == [expected]
+    channels_last = image[None].to(memory_format=opweave.channels_last)
+    assert functional.max_pool2d(channels_last, (3, 2), 1, (1, 0), 2)[0].tolist() == [expected]
+
+
 def test_the_largest_windows_there_are() -> None:
     most = 2**31 - 1
     for dims in (1, 2, 3):
