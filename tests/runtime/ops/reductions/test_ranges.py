@@ -118,6 +118,15 @@ def test_layer_norms(dtype, scale):
     assert slope.tolist() == pytest.approx(want, rel=1e-5)
 
 
+@pytest.mark.parametrize("count", [2, 17, 64])
+def test_rms_norm_of_infinity(count):
+    row = opweave.ones(count)
+    row[0] = math.inf
+    found = functional.rms_norm(row, [count], eps=1e-6).tolist()
+    assert math.isnan(found[0])
+    assert found[1:] == [0.0] * (count - 1)
+
+
 def test_layer_norm_of_equal_numbers():
     x = opweave.full((4,), 3.0, requires_grad=True)
     functional.layer_norm(x, (4,)).sum().backward()
