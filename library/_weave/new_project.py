@@ -20,7 +20,7 @@ def create(name: str, out: Path) -> list[Path]:
     from ..codegen.emit.text import template_folder
 
     project = out / name
-    check_name(name, Path(f"{name}.yaml"), project)
+    check_name(name, Path(f"{name}.yaml"), project, option="")
     source = template_folder() / "project"
     try:
         if project.exists() and (not project.is_dir() or any(project.iterdir())):

@@ -138,20 +138,23 @@ def read(yaml: str | os.PathLike[str], package: str, diagnostics: Diagnostics | 
 # ---- names -------------------------------------------------------------------------------------------------
 
 
-def check_name(name: str, yaml: Path, out: Path) -> None:
-    """Refuses a name that Python could not import, and one that would hide a module or somebody's files."""
+def check_name(name: str, yaml: Path, out: Path, option: str = "--name ") -> None:
+    """Refuses a name that Python could not import, and one that would hide a module or somebody's files.
+
+    `option` is what stands before a name on the command line.
+    """
     if not name.isidentifier() or keyword.iskeyword(name):
         spelling = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
         spelling = spelling if spelling.isidentifier() and not keyword.iskeyword(spelling) else "my_ops"
-        raise WeaveError(f"'{name}' cannot be the name of a Python package; give another: --name {spelling}")
+        raise WeaveError(f"'{name}' cannot be the name of a Python package; give another: {option}{spelling}")
     if len(os.fsencode(name)) > _LONGEST_NAME:
         message = f"the name of a package has up to {_LONGEST_NAME} characters, this one {len(name)}"
-        raise WeaveError(f"{message}: --name {name[:20]}")
+        raise WeaveError(f"{message}: {option}{name[:20]}")
     if name in sys.stdlib_module_names or name == "opweave" or _is_foreign_module(name, out):
-        raise WeaveError(f"there is a module '{name}' already; give the package another name: --name {name}_ops")
+        raise WeaveError(f"there is a module '{name}' already; give the package another name: {option}{name}_ops")
     folder = out / name
     if folder.with_suffix(".py").exists():
-        raise WeaveError(f"{folder.with_suffix('.py')} has the name that the package would have: --name {name}_ops")
+        raise WeaveError(f"{folder.with_suffix('.py')} has the name that the package would have: {option}{name}_ops")
     if folder.exists() and not folder.is_dir():
         _check_folder(folder, yaml)
 
