@@ -20,7 +20,7 @@ ENTRY = """
       sum(self[..., y * stride + i - 1, x * stride + j - 2] * weight[i, j]
           for i in range(weight.size(0)) for j in range(weight.size(1))) + self[..., y * stride + 2, x * stride + 2]
     outside: {{self: {rule}}}
-  dtypes: numeric
+  dtypes: [float32, float64, int64, int16]
   derivatives: none
 """
 MASKED = """
@@ -40,7 +40,7 @@ ABSENT = """
   compute:
     value[x]: self[x] + more[x * stride]
     outside: error
-  dtypes: numeric
+  dtypes: [float32, float64, int64]
   derivatives: none
 """
 BACKWARDS = """
