@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 
 from ..dtypes import BOOL, DType
 from ..expr import Apply, Emitted, Expr, Name, names, substitute
-from ..expr.atoms import Fold, Integer, Range, Read
+from ..expr.atoms import Atom, Fold, Integer, Range, Read, within
 from ..expr.functions import FUNCTIONS
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import Geometry
@@ -65,6 +66,8 @@ class _Nest:
         self.env = dict(self.body.env({each.name: dtype for each in operator.params}, dtype))
         self.texts: dict[str, str] = {name: name for name in self.env}
         self.counted = 0
+        self.without_loops: dict[str, tuple[Node, ...]] = {}
+        """The elements and integers that one is made of, by name; none: there are reductions among them."""
 
     def nodes(self) -> Iterator[Node]:
         yield Comment(self._described())
@@ -130,20 +133,30 @@ class _Nest:
     def _atoms(self, tree: Expr) -> Iterator[Node]:
         """Yield the elements and integers of an expression, and the loops of its reductions."""
         for name in sorted(names(tree) & self.body.atoms.keys()):
+            if name not in self.without_loops:
+                parts = dict(within(self.body.atoms, Name(name)))
+                has_loops = any(isinstance(each, Fold) for each in parts.values())
+                self.without_loops[name] = () if has_loops else tuple(starmap(self._element, parts.items()))
             atom = self.body.atoms[name]
-            if isinstance(atom, Fold):
+            if self.without_loops[name]:
+                yield from self.without_loops[name]
+            elif isinstance(atom, Fold):
                 yield from self._fold(name, atom)
-                continue
-            for each in atom.expressions:
-                yield from self._atoms(each)
-            if isinstance(atom, Read):
-                places = [*([_FRONT] if atom.batched else []), *map(self._words, atom.indices)]
-                element = f"{self.own.get(atom.tensor, atom.tensor)}[{', '.join(places)}]"
-                yield self._known(name, element, self._place(atom))
-            elif isinstance(atom, Integer):
-                value = emit_tree(lower(atom.value, self.env, native=TARGET.native), self.texts)
-                self.texts[name] = f"(int64_t)({value.value})"
-                yield Truncated(name, self.texts[name], value)
+            else:
+                for each in atom.expressions:
+                    yield from self._atoms(each)
+                yield self._element(name, atom)
+
+    def _element(self, name: str, atom: Atom) -> Load | Truncated:
+        """Return an element or an integer whose parts are there already."""
+        if isinstance(atom, Read):
+            places = [*([_FRONT] if atom.batched else []), *map(self._words, atom.indices)]
+            element = f"{self.own.get(atom.tensor, atom.tensor)}[{', '.join(places)}]"
+            return self._known(name, element, self._place(atom))
+        assert isinstance(atom, Integer)
+        value = emit_tree(lower(atom.value, self.env, native=TARGET.native), self.texts)
+        self.texts[name] = f"(int64_t)({value.value})"
+        return Truncated(name, self.texts[name], value)
 
     def _place(self, read: Read) -> Place:
         return Place(
