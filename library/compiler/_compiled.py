@@ -6,6 +6,7 @@ as it is, each time.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import weakref
@@ -171,6 +172,12 @@ class Compiled:
         self.refusals, self._attempts = [], 0
         self.modules.compiled.clear()
 
+    def release_after_fork(self) -> None:
+        """Forget all programs if another thread was changing them, which is not in this process."""
+        if self._lock.locked():
+            self._lock = threading.Lock()
+            self.reset()
+
     def _keep(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
         self.for_tensors = tuple([each.for_tensors for each in self.entries if each.arguments.is_plain])
@@ -329,6 +336,15 @@ def _is_watched() -> bool:
 
 
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """Have a child process without the threads that were changing programs when it was made."""
+    for each in tuple(_all):
+        each.release_after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def forget_all() -> None:

@@ -8,6 +8,7 @@ import functools
 import gc
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -313,6 +314,19 @@ def test_fork() -> None:
     if not child:
         os._exit(0 if compiled(X).equal(want) and compiled(X + 1).shape == X.shape else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_fork_while_another_thread_records() -> None:
+    compiled: Any = opweave.compile(lambda x: (x * 3 + 1).exp() - 1)
+    want = compiled(X)
+    known = compiled.compiled
+    with known._lock:  # as another thread has it
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            os._exit(0 if compiled(X[:2]).equal(want[:2]) and compiled(X).equal(want) and known.entries else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert known.entries
 
 
 def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
