@@ -66,7 +66,12 @@ def nodes_of(builder: Builder, tree: Node, arguments: Mapping[str, Value], sizes
     names: dict[Node, str] = {}
     for node in postorder(_expanded(tree)):
         names[node] = _node(builder, node, names, arguments)
-    return Value(names[_expanded(tree)], tree.dtype.name, sizes)
+    name = names[_expanded(tree)]
+    read = {node.name for node in names if isinstance(node, Arg)}
+    for argument, value in arguments.items():
+        if argument not in read and value.sizes:  # only its sizes matter
+            name = builder.node("Expand", name, builder.node("Shape", value.name))
+    return Value(name, tree.dtype.name, sizes)
 
 
 @cache

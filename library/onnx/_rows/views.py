@@ -121,10 +121,11 @@ def _flip(b: Builder, call: Call) -> Any:
 
 @row("roll")
 def _roll(b: Builder, call: Call) -> Any:
-    value = call.input if call["dims"] else b.flat(call.input)
-    shifts = (call["shifts"],) if isinstance(call["shifts"], int) else call["shifts"]
-    dims = call["dims"] or [0]
-    dims = (dims,) if isinstance(dims, int) else dims
+    shifts, dims = (
+        () if each is None else (each,) if isinstance(each, int) else tuple(each)
+        for each in (call["shifts"], call["dims"])
+    )
+    value, dims = (call.input, dims) if dims else (b.flat(call.input), (0,))
     for shift, dim in zip(shifts, dims, strict=True):
         size = value.size(dim)
         places = [(place - shift) % size for place in range(size)]
