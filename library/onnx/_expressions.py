@@ -46,7 +46,7 @@ _DEFINITIONS: Mapping[str, str] = {
     "sqrt(1 + square(minimum(abs(x), abs(y)) / maximum(abs(x), abs(y))))))",
     "atan2": "where((x == 0) & (y == 0), where((1 / y) < 0, copysign(pi, x), x), "
     "where((abs(x) == inf) & (abs(y) == inf), copysign(where(y > 0, 0.25, 0.75) * pi, x), "
-    "where(y >= 0, atan(x / y), atan(x / y) + copysign(pi, x))))",
+    "where(y == 0, copysign(pi / 2, x), where(y > 0, atan(x / y), atan(x / y) + copysign(pi, x)))))",
     "remainder": "where(y == y, x - y * floor(x / y), y)",
 }
 """Definitions of functions for which ONNX has no node, where the table of functions has none."""

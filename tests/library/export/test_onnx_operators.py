@@ -132,6 +132,7 @@ MIXED: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "rolled": lambda x, n: (x.roll(1, 0), x.roll(1), n.roll((1, -2), (1, 0)), n.roll(-1, -1)),
     "unread": lambda x, n: (x**0, n**0, n.isnan(), n.isinf(), n.isfinite()),
+    "quarters": lambda x, n: (x.atan2(x * 0), x.atan2(x * -0.0), (x * 0).atan2(x), (x * 0).atan2(-x)),
     "ends": lambda x, n: (x.clamp(-1), x.clamp(max=1), n.clamp(0, 4), x.fmod(2), x.atan2(n), x.copysign(n), x.hypot(x)),
     "precise": lambda x, n: (
         (x * 1e-6).expm1() * 1e6,
