@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ....nest.forms import Axis, Block, Case, Declared, Form, Function, Line, Pragma, Strip, part
+from ....nest.forms import Axis, Block, Case, Declared, Form, Function, Lanes, Line, Pragma, Strip, part
 from ..element import function
 from ..rows import pointers, written
 from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, element, joined, merging, operands, rows, variables
@@ -18,7 +18,11 @@ from .parts import LEAF, MAP, MERGE, VALUES, Place, begin, each, element, joined
 if TYPE_CHECKING:
     from ...rows import Pass, Phase, RowsKernel, Value
 
-_WHOLE, _SHORT = Place("x", "done + j", "LANES"), Place("few", "j", "SHORT")
+_WHOLE, _SHORT, _REST_OF_ROW = (
+    Place("x", "done + j", "LANES"),
+    Place("few", "j", "SHORT"),
+    Place("x", "done + first + j", "SHORT"),
+)
 _HALVES = (32, 16, 8, 4, 2, 1)
 _REST = part("SHORT", "n")
 _IDLE = "The memory is idle while a row that lies in the level-1 cache is computed with: the next one comes meanwhile."
@@ -116,9 +120,9 @@ def _few(kernel: RowsKernel, run: Pass, count: str, first: str, start: str) -> I
 # ---- reductions -------------------------------------------------------------------------------------------------
 
 
-def _joins(kernel: RowsKernel, run: Pass) -> Callable[[int, Value], str]:
-    kept = " out[done + j] = each;" if run.keeps else ""
-    return lambda _, let: joined(kernel, let, f"lanes_{let.name}[j]", "each") + kept
+def _joins(kernel: RowsKernel, run: Pass, to: str = "lanes_{}[j]", at: str = "done + j") -> Callable[[int, Value], str]:
+    kept = f" out[{at}] = each;" if run.keeps else ""
+    return lambda _, let: joined(kernel, let, to.format(let.name), "each") + kept
 
 
 def _accumulators(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
@@ -137,7 +141,20 @@ def _prefetched(kernel: RowsKernel, run: Pass) -> Iterator[Form]:
 
 
 def _rest_of_leaf(kernel: RowsKernel, run: Pass) -> Form:
-    return Block("for (int64_t j = 0; done + j < n; j++)", tuple(element(kernel, run, _WHOLE, _joins(kernel, run))))
+    """Return the loop over the elements behind whole strips, by conditional loads: accumulators are stored whole, as
+    the processor would wait for parts of a vector before it loads all of it."""
+    joins = _joins(kernel, run, "next_{}", _REST_OF_ROW.at)
+    lanes = Lanes(
+        _REST_OF_ROW.size,
+        (
+            *(Line(f"{kernel.ctype} next_{let.name} = lanes_{let.name}[first + j];") for let in run.lets),
+            Block("if (j < n - done - first)", tuple(element(kernel, run, _REST_OF_ROW, joins))),
+            *(Line(f"lanes_{let.name}[first + j] = next_{let.name};") for let in run.lets),
+        ),
+        index="j",
+    )
+    end = Line("if (first >= n - done) break;")
+    return Case("done < n", (Axis("first", "LANES", (end, lanes), step="first += SHORT"),))
 
 
 def _padded_leaf(kernel: RowsKernel, run: Pass) -> Form:
