@@ -111,6 +111,7 @@ def _of_rows(operator: Operator, body: Rows) -> Context:
         kinds=rows.kinds(body),
         per_row=rows.bits(operator, body.per_row),
         per_place=rows.bits(operator, body.per_place),
+        per_piece=rows.bits(operator, body.per_piece),
         most=MAX_ROW_VALUES,
     )
 

@@ -143,7 +143,7 @@ def _kernel(operator: Operator, body: Rows, dtype: DType) -> RowsKernel:
     operands = [
         Operand(variable(each.name), env[each.name].c_type, index) for index, each in enumerate(operator.inputs)
     ]
-    rows = {variable(name) for name in body.per_row}
+    rows = {variable(name) for name in body.per_row | body.per_piece}
     elements = [each for each in operands if each.name not in rows]
     row = _Row(operator, dtype)
     kept = row.keep(frozenset(each.name for each in elements))

@@ -63,6 +63,8 @@ class Rows(Body):
     """The tensors of which each row has one element."""
     per_place: frozenset[str] = frozenset()
     """The tensors whose elements are the same in all rows."""
+    per_piece: frozenset[str] = frozenset()
+    """The tensors that results of elements alone read, and that are mostly the same along pieces of a row."""
     fixed: Mapping[str, DType] = field(default_factory=dict)
     own: tuple[DType | None, ...] = (None,)
 

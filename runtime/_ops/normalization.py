@@ -5,6 +5,7 @@ torch's.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from math import prod
 from typing import Any
 
@@ -24,14 +25,20 @@ __all__ = [
     "check_rows",
     "check_sizes_normalized",
     "chosen_dim",
+    "dimensions_of_channels",
     "grouped",
     "move_statistics",
     "normalization_arguments",
     "of_no_elements",
     "padding_row",
     "rounding_of",
+    "rows_of_channels",
     "statistics_of",
+    "sums_of_channels",
 ]
+
+_LEAST_ROW = 16
+"""The number of elements from which a row is worth a step of its own."""
 
 
 def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
@@ -173,6 +180,28 @@ def of_no_elements(input: Any, weight: Any, bias: Any) -> Any:
     """Return the input, which has no statistics, with a history: the gradients of the weight and the bias are zeros."""
     centre = wide(input).new_zeros(input.size(1))
     return by_running_statistics(input, centre, ops.ones_like(centre), weight, bias, 0.0)
+
+
+def dimensions_of_channels(input: Any, dims: Sequence[int], *shapes: Sequence[int]) -> list[int]:
+    """Return the dimensions of normalized rows, counted from the end, along which tensors of the other shapes stay the
+    same."""
+    rows = (dim % input.ndim - input.ndim for dim in dims)
+    return [dim for dim in rows if all(-dim > len(shape) or shape[dim] == 1 for shape in shapes)]
+
+
+def sums_of_channels(slope: Any, input: Any, centre: Any, dims: list[int]) -> Any:
+    """Return the sums of `slope` times the distance of the input from the centre, and of `slope`, over dimensions."""
+    if prod(input.shape[dim] for dim in dims) == 1:
+        return slope * (input - centre), slope
+    return ops.centred_sums(slope, input, centre, dims, True)
+
+
+def rows_of_channels(input: Any, factor: Any) -> list[int]:
+    """Return the last dimensions of the input, counted from the end, along which factors of channels stay the same;
+    none where they are too short to be rows, or do not follow each other in memory."""
+    dims = list(takewhile(lambda dim: -dim > factor.ndim or factor.size(dim) == 1, range(-1, -input.ndim - 1, -1)))
+    is_row = input.is_contiguous() and prod(input.shape[dim] for dim in dims) >= _LEAST_ROW
+    return dims if is_row else []
 
 
 def move_statistics(mean: Any, var: Any, centre: Any, variance: Any, input: Any, momentum: float) -> None:

@@ -20,7 +20,7 @@ EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
 REDUCTIONS = ("sum", "max", "min")
 _RESULTS = tuple(extent.value for extent in Extent)
 _SORTED = "sorted"
-_KEYS = ("let", _SORTED, *_RESULTS, "per_row", "per_place", "degrees", "dtype")
+_KEYS = ("let", _SORTED, *_RESULTS, "per_row", "per_place", "per_piece", "degrees", "dtype")
 _CALLED = re.compile(r"\b(sum|max|min|mean)\(([^()]*)\)")
 _WORD = re.compile(r"\w+")
 
@@ -43,8 +43,11 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
         return None
     if degrees and (len(entry.tensors) > 1 or {extent for extent, _ in outputs} != {Extent.ROW}):
         entry.report(node.span, "'degrees' are for results of rows of one tensor", "leave 'degrees' out")
-    body = Rows(lets, outputs, degrees, reader.per_row, reader.per_place, own=own)
-    if key is not None or reader.uses_order([each.tree for each in body.expressions]):
+    body = Rows(lets, outputs, degrees, reader.per_row, reader.per_place, reader.per_piece, own=own)
+    has_order = key is not None or reader.uses_order([each.tree for each in body.expressions])
+    if reader.per_piece and (has_order or any(reader.per_piece & names(let.expression.tree) for let in lets)):
+        entry.report(entry.words("per_piece", node)[0].span, "tensors 'per_piece' are for 'value', without an order")
+    if has_order:
         if degrees:
             entry.report(node.span, "'degrees' are for rows without an order", "leave 'degrees' out")
         body = OrderedRows(**vars(body), steps=tuple(reader.steps), key=key)
@@ -68,6 +71,9 @@ class _Reader:
         tensors = [each.name for each in entry.tensors]
         self.per_row = self._tensors("per_row", tensors)
         self.per_place = self._tensors("per_place", [each for each in tensors if each not in self.per_row])
+        self.per_piece = self._tensors(
+            "per_piece", [each for each in tensors if each not in self.per_row | self.per_place]
+        )
         self.elements = [name for name in tensors if name not in self.per_row]
         if not self.elements and tensors:
             entry.report(

@@ -60,6 +60,12 @@ void ow_row_lines_arrange(ow_row_lines *l, ow_tensor *const *tensors, int ndim, 
         in_pieces |= !o->is_linear && !o->converts && o->along[0] == o->item;
     }
     l->cut = in_pieces && l->along[0] >= LEAST_CUT ? l->along[0] : 0;
+    l->of_piece = l->nalong;
+    for (int k = 0; k < l->noperands; k++)
+        for (int d = 0; d < l->of_piece && l->per_piece >> k & 1; d++)
+            if (l->operands[k].along[d]) l->of_piece = d;
+    l->piece = 1;
+    for (int d = 0; d < l->of_piece; d++) l->piece *= l->along[d];
 }
 
 int ow_row_lines_suit(const ow_row_lines *l) {
@@ -97,6 +103,15 @@ int64_t ow_row_lines_at(const ow_row_lines *l, int64_t line, char **rows) {
     return l->napart ? l->apart[0] - line % l->apart[0] : 1;
 }
 
+static int64_t piece_offset(const ow_row_lines *l, int k, int64_t index) {
+    return offset(l->along + l->of_piece, l->operands[k].along + l->of_piece, l->nalong - l->of_piece, index);
+}
+
+void ow_row_lines_piece(const ow_row_lines *l, int64_t index, char *const *rows, char **x) {
+    for (int k = 0; k < l->noperands; k++)
+        if (l->per_piece >> k & 1) x[k] = rows[k] + piece_offset(l, k, index);
+}
+
 /* ---- parts -------------------------------------------------------------------------------------------- */
 
 static int64_t aligned(int64_t nbytes) { return (nbytes + 63) & ~(int64_t)63; }
@@ -126,20 +141,25 @@ void ow_row_view_rows(ow_row_view *v, int64_t line, int64_t count) {
     const ow_row_lines *l = v->l;
     v->count = count;
     v->n = -1;
+    char *first[OW_MAX_OPERANDS];
+    for (int64_t j = 0, some; j < count; j += some) {
+        int64_t left = ow_row_lines_at(l, line + j, first);
+        some = left < count - j ? left : count - j;
+        for (int k = 0; k < l->noperands; k++)
+            for (int64_t i = 0; i < some; i++) v->base[k][j + i] = first[k] + (i ? i * l->operands[k].apart[0] : 0);
+    }
     for (int k = 0; k < l->noperands; k++) {
         const ow_row_operand *o = &l->operands[k];
-        if (v->width == 1) {
-            v->base[k][0] = o->data + offset(l->apart, o->apart, l->napart, line);
-            if (!(l->per_row >> k & 1)) continue;
-        }
-        for (int64_t j = 0; j < v->width; j++) /* the last one stands in for those that are missing */
-            v->base[k][j] = o->data + offset(l->apart, o->apart, l->napart, line + (j < count ? j : count - 1));
+        if (v->width == 1 && !(l->per_row >> k & 1)) continue;
+        for (int64_t j = count; j < v->width; j++) v->base[k][j] = v->base[k][count - 1]; /* in place of those that are missing */
         v->between[k] = count == v->width && count > 1 ? v->base[k][1] - v->base[k][0] : -1;
         for (int64_t j = 1; j < v->width && v->between[k] >= 0; j++)
             if (v->base[k][j] - v->base[k][j - 1] != v->between[k]) v->between[k] = -1;
         if (v->width > 1 && v->between[k]) v->held[k] = NULL; /* otherwise all rows are this one */
         if (!(l->per_row >> k & 1)) continue;
-        for (int64_t j = 0; j < v->width; j++) o->move(v->buffer[k] + j * o->item, 0, v->base[k][j], 0, 1);
+        if (v->between[k] >= 0) o->move(v->buffer[k], o->item, v->base[k][0], v->between[k], v->width);
+        else
+            for (int64_t j = 0; j < v->width; j++) o->move(v->buffer[k] + j * o->item, 0, v->base[k][j], 0, 1);
         v->x[k] = v->buffer[k];
         v->step[k] = 0;
     }
@@ -203,6 +223,18 @@ void ow_row_view_part(ow_row_view *v, int64_t at, int64_t n, uint32_t reads) {
         v->held[k] = v->base[k][0];
         v->held_at[k] = at;
         v->held_n[k] = n;
+    }
+}
+
+void ow_row_view_piece(ow_row_view *v, int64_t index, char **x) {
+    const ow_row_lines *l = v->l;
+    for (int k = 0; k < l->noperands; k++) {
+        const ow_row_operand *o = &l->operands[k];
+        if (!(l->per_piece >> k & 1)) continue;
+        int64_t from = piece_offset(l, k, index);
+        x[k] = v->width > 1 || o->converts ? v->buffer[k] : v->base[k][0] + from;
+        for (int64_t j = 0; j < v->width && x[k] == v->buffer[k]; j++)
+            o->move(v->buffer[k] + j * o->item, 0, v->base[k][j] + from, 0, 1);
     }
 }
 

@@ -22,7 +22,10 @@ typedef struct ow_row_operand {
 typedef struct ow_row_lines {
     int noperands;
     ow_row_operand operands[OW_MAX_OPERANDS];
-    uint32_t per_row; /* bit set of operands */
+    uint32_t per_row;   /* bit set of operands that kernels take one element of */
+    uint32_t per_piece; /* those of them that have another one for each piece of a row */
+    int64_t piece;      /* its elements */
+    int of_piece;       /* and how many of the dimensions `along` they are */
     int nalong, napart;
     int64_t along[OW_MAX_DIMS], apart[OW_MAX_DIMS]; /* sizes */
     int64_t length, number;
@@ -38,6 +41,9 @@ int ow_row_lines_suit(const ow_row_lines *l);
 int ow_row_lines_lie_as_taken(const ow_row_lines *l);
 /* Where the operands' rows begin, and how many rows there are from `line` on of which each lies `apart[0]` behind the last. */
 int64_t ow_row_lines_at(const ow_row_lines *l, int64_t line, char **rows);
+
+/* Where operands have their element for a piece of a row that begins at `rows`. */
+void ow_row_lines_piece(const ow_row_lines *l, int64_t index, char *const *rows, char **x);
 
 /* Where a part of some rows lies: in memory, or in buffers that it has been copied to, or will be from. */
 typedef struct ow_row_view {
@@ -69,6 +75,8 @@ void ow_row_view_part(ow_row_view *v, int64_t at, int64_t n, uint32_t reads);
 void ow_row_view_store(ow_row_view *v, int64_t at, int64_t n);
 /* May kernels write operand k where it lies, all of a row? */
 int ow_row_view_is_direct(const ow_row_view *v, int k);
+/* The elements that operands have for a piece of the rows, to which those of x point then. */
+void ow_row_view_piece(ow_row_view *v, int64_t index, char **x);
 /* How many elements a part from `at` on has, at most `n`. */
 static inline int64_t ow_row_part(const ow_row_lines *l, int64_t at, int64_t n) {
     int64_t most = n < OW_ROW_PART ? n : OW_ROW_PART;

@@ -14,7 +14,9 @@
 #define UNIT 65536 /* elements of a row that are worth a task of their own */
 #define CHUNKS 64  /* of rows, at most, whose sums are kept apart */
 #define CHUNK 16384 /* elements of a chunk, at least */
-#define LEAST 32 /* elements of rows that are quicker where they lie, with operands of places that all rows share */
+#define LEAST 32 /* elements of a row, those of all its inputs, that are quicker where they lie than side by side */
+#define LEAST_OF_FUNCTIONS 64 /* the same where each element takes a function */
+#define FUNCTION 4 /* cost of one */
 #define TOGETHER 256 /* elements of rows, at most, of which several stay in the level-1 cache */
 #define LEVELS 10  /* of the tree of a unit's parts */
 
@@ -26,7 +28,6 @@ typedef struct {
     ow_row_lines lines;
     int64_t width, size; /* rows side by side, bytes of an element that is computed */
     int compute, nelements, nresults, nsums;
-    int has_places; /* are there operands of places? Side by side each of their elements is needed for every row */
     int in_place;   /* do rows lie in memory as kernels take them, and are they computed there? */
     ow_tensor *results[OW_MAX_OUTPUTS]; /* of each row */
     char *sums;                         /* of all rows of a chunk, for each place; those of a result follow each other */
@@ -82,6 +83,21 @@ static void reduce_range(const row_task *t, ow_row_view *v, int64_t begin, int64
         }
 }
 
+/* Elements of results from `at` on, of which `x` and `out` are those of this place. */
+static void map_pieces(const row_task *t, ow_row_view *v, char **out, const int64_t *step, int64_t at, int64_t n) {
+    const rows_call *c = t->call;
+    char *x[OW_MAX_OPERANDS];
+    memcpy(x, v->x, sizeof x);
+    int64_t index = at / c->lines.piece, left = c->lines.piece - at % c->lines.piece;
+    for (int64_t some; n > 0; n -= some, left = c->lines.piece) {
+        some = left < n ? left : n;
+        ow_row_view_piece(v, index++, x);
+        c->functions->map(out, step, x, v->step, some, t->row);
+        for (int k = 0; k < c->lines.noperands; k++) x[k] += some * v->step[k];
+        for (int k = 0; k < c->nelements + c->nsums; k++) out[k] += some * step[k];
+    }
+}
+
 static void map_range(const row_task *t, ow_row_view *v, int64_t begin, int64_t end) {
     const rows_call *c = t->call;
     char *out[OW_MAX_OUTPUTS];
@@ -94,7 +110,8 @@ static void map_range(const row_task *t, ow_row_view *v, int64_t begin, int64_t 
             out[c->nelements + k] = t->sums + (k * c->lines.length + begin) * c->size;
             step[c->nelements + k] = c->size;
         }
-        c->functions->map(out, step, v->x, v->step, n, t->row);
+        if (c->lines.piece < c->lines.length) map_pieces(t, v, out, step, begin, n);
+        else c->functions->map(out, step, v->x, v->step, n, t->row);
         ow_row_view_store(v, begin, n);
     }
 }
@@ -165,6 +182,18 @@ static void run_rows(rows_call *c, ow_row_view *v, int64_t line, int64_t count, 
     }
 }
 
+static void map_pieces_in_place(const rows_call *c, char **out, char *const *rows, const ow_row_state *row) {
+    const int64_t piece = c->lines.piece;
+    char *x[OW_MAX_OPERANDS];
+    memcpy(x, rows, (size_t)c->lines.noperands * sizeof *x);
+    for (int64_t index = 0, at = 0; at < c->lines.length; at += piece) {
+        ow_row_lines_piece(&c->lines, index++, rows, x);
+        c->functions->map(out, NULL, x, NULL, piece, row);
+        for (int k = 0; k < c->lines.noperands; k++) x[k] += piece * c->lines.operands[k].item;
+        for (int k = 0; k < c->nelements + c->nsums; k++) out[k] += piece * c->size;
+    }
+}
+
 /* The same of n rows that lie in memory as kernels take them, for each of which nothing needs to be arranged. Short ones take
  * each step together, so that none waits for the sums of its own row. Kernels of one row read no steps. */
 static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char *sums) {
@@ -195,7 +224,8 @@ static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char 
         }
         for (int64_t i = 0; i < some && f->map; i++) {
             memcpy(out, x[i] + first, (size_t)c->nelements * sizeof *out);
-            f->map(out, NULL, x[i], NULL, length, &row[i]);
+            if (c->lines.piece < length) map_pieces_in_place(c, out, x[i], &row[i]);
+            else f->map(out, NULL, x[i], NULL, length, &row[i]);
         }
         for (int64_t i = 0; i < some && f->finish; i++) f->finish(results + i * of_row, x[i], &row[i]);
         for (int k = 0; k < c->nresults; k++) {
@@ -273,10 +303,17 @@ static void join_sums(void *context, int64_t begin, int64_t end) {
     }
 }
 
+/* Are rows quicker where they lie? Side by side the elements of all inputs are moved, those of places for every row. */
+static int is_in_place(const rows_call *c) {
+    int64_t inputs = 0;
+    for (int k = 0; k < first_output(c); k++) inputs += !(c->lines.per_row >> k & 1);
+    return c->lines.length * inputs >= (c->op->cost < FUNCTION ? LEAST : LEAST_OF_FUNCTIONS);
+}
+
 static int run(rows_call *c, ow_tensor *const *sums) {
     int64_t length = c->lines.length, number = c->lines.number;
     int suits = !c->nsums && ow_row_lines_suit(&c->lines);
-    c->in_place = ow_row_lines_lie_as_taken(&c->lines) && (!suits || (c->has_places && length >= LEAST));
+    c->in_place = ow_row_lines_lie_as_taken(&c->lines) && (!suits || is_in_place(c));
     c->width = suits && !c->in_place ? OW_ROW_WIDTH : 1;
     c->functions = c->width > 1 ? &c->kernels->several : &c->kernels->one;
     c->per_chunk = c->width;
@@ -351,8 +388,8 @@ int ow_rows(const ow_op *op, ow_tensor *const *inputs, const int64_t *dims, int 
     c.kernels = &table->by[c.compute];
     c.size = ow_itemsize(c.compute);
     c.cost = op->cost * (c.kernels->passes + (c.kernels->one.map != NULL));
-    c.lines.per_row = table->per_row;
-    c.has_places = table->per_place != 0;
+    c.lines.per_row = table->per_row | table->per_piece;
+    c.lines.per_piece = table->per_piece;
     if (!ow_load_all_params(op, params, c.compute, c.params)) return 0;
     for (int d = 0; d < ndim; d++) {
         if (!(along >> d & 1)) of_rows[nrows++] = shape[d];

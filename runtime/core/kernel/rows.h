@@ -3,7 +3,8 @@
  * A row is run through several times while it lies in the cache: each pass reduces its elements to some values, and may use
  * those of the passes before it (`lets`); then come elements of results, and results of the row. Kernels work on one row, or on
  * OW_ROW_WIDTH of them side by side: operand k has element i of row j as the j-th at x[k] + i * step[k], and of one row all
- * elements follow each other. Operands of which there is one element for each row are that element, or the OW_ROW_WIDTH. */
+ * elements follow each other. Operands of which there is one element for each row are that element, or the OW_ROW_WIDTH; so are
+ * those that `map` is given piece by piece. */
 #ifndef OPWEAVE_ROWS_KERNEL_H
 #define OPWEAVE_ROWS_KERNEL_H
 
@@ -54,7 +55,8 @@ enum { OW_ROW_ELEMENT, OW_ROW_RESULT, OW_ROW_SUM };
 typedef struct ow_row_table {
     uint8_t kinds[OW_MAX_OUTPUTS];
     uint32_t per_row;   /* bit set of the inputs of which each row has one element */
-    uint32_t per_place; /* and of those whose elements are the same in all rows */
+    uint32_t per_place; /* of those whose elements are the same in all rows */
+    uint32_t per_piece; /* and of those that `map` alone reads, one element for each piece of a row along which they stay the same */
     ow_row_kernels by[OW_NDTYPES];
 } ow_row_table;
 

@@ -37,14 +37,24 @@ static void leaf_0_f32(char *to, char *const *x, const int64_t *step, char *kept
             }
         }
     }
-    for (int64_t j = 0; done + j < n; j++) {
-        const float v_self = x_v_self[done + j];
-        (void)v_self;
-        {
+    if (done < n) {
+        for (int64_t first = 0; first < LANES; first += SHORT) {
+            if (first >= n - done) break;
+#pragma GCC ivdep
+            for (int64_t j = 0; j < SHORT; j++) {
+                float next_v_top = lanes_v_top[first + j];
+                if (j < n - done - first) {
+                    const float v_self = x_v_self[done + first + j];
+                    (void)v_self;
+                    {
 #line 164 "ops.yaml"
-            const float each = v_self;
-#line 47 "softmax.c"
-            lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], each);
+                        const float each = v_self;
+#line 53 "softmax.c"
+                        next_v_top = join_v_top_f32(next_v_top, each);
+                    }
+                }
+                lanes_v_top[first + j] = next_v_top;
+            }
         }
     }
     for (int64_t j = 0; j < 32; j++) lanes_v_top[j] = join_v_top_f32(lanes_v_top[j], lanes_v_top[j + 32]);
@@ -78,7 +88,7 @@ static void leaves_0_f32(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 164 "ops.yaml"
                 const float each = v_self;
-#line 82 "softmax.c"
+#line 92 "softmax.c"
                 lanes_v_top[i % LANES][j] = join_v_top_f32(lanes_v_top[i % LANES][j], each);
             }
         }
@@ -119,7 +129,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 123 "softmax.c"
+#line 133 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, LANES);
 #pragma GCC ivdep
@@ -130,7 +140,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const float each = staged;
-#line 134 "softmax.c"
+#line 144 "softmax.c"
                 lanes_v_total[j] = join_v_total_f32(lanes_v_total[j], each); out[done + j] = each;
             }
         }
@@ -145,7 +155,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 149 "softmax.c"
+#line 159 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
@@ -156,7 +166,7 @@ static void leaf_1_f32(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const float each = staged;
-#line 160 "softmax.c"
+#line 170 "softmax.c"
                 values_v_total[j] = each;
             }
         }
@@ -202,7 +212,7 @@ static void leaves_1_f32(char *to, char *const *x, const int64_t *step, char *ke
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 206 "softmax.c"
+#line 216 "softmax.c"
         }
         ow_exp_block(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
@@ -215,7 +225,7 @@ static void leaves_1_f32(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 165 "ops.yaml"
                 const float each = staged;
-#line 219 "softmax.c"
+#line 229 "softmax.c"
                 lanes_v_total[i % LANES][j] = join_v_total_f32(lanes_v_total[i % LANES][j], each); out[j] = each;
             }
         }
@@ -248,7 +258,7 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
             {
 #line 166 "ops.yaml"
                 const float each = v__kept / v_total;
-#line 252 "softmax.c"
+#line 262 "softmax.c"
                 out_0[done + j] = each;
             }
         }
@@ -260,7 +270,7 @@ static void map_f32(char *const *out, const int64_t *out_step, char *const *x, c
         {
 #line 166 "ops.yaml"
             const float each = v__kept / v_total;
-#line 264 "softmax.c"
+#line 274 "softmax.c"
             out_0[done] = each;
         }
     }
@@ -281,7 +291,7 @@ static void maps_f32(char *const *out, const int64_t *out_step, char *const *x, 
             {
 #line 166 "ops.yaml"
                 const float each = v__kept / v_total;
-#line 285 "softmax.c"
+#line 295 "softmax.c"
                 out_0[j] = each;
             }
         }
@@ -312,19 +322,29 @@ static void leaf_0_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 164 "ops.yaml"
                 const double each = v_self;
-#line 316 "softmax.c"
+#line 326 "softmax.c"
                 lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
             }
         }
     }
-    for (int64_t j = 0; done + j < n; j++) {
-        const double v_self = x_v_self[done + j];
-        (void)v_self;
-        {
+    if (done < n) {
+        for (int64_t first = 0; first < LANES; first += SHORT) {
+            if (first >= n - done) break;
+#pragma GCC ivdep
+            for (int64_t j = 0; j < SHORT; j++) {
+                double next_v_top = lanes_v_top[first + j];
+                if (j < n - done - first) {
+                    const double v_self = x_v_self[done + first + j];
+                    (void)v_self;
+                    {
 #line 164 "ops.yaml"
-            const double each = v_self;
-#line 327 "softmax.c"
-            lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], each);
+                        const double each = v_self;
+#line 343 "softmax.c"
+                        next_v_top = join_v_top_f64(next_v_top, each);
+                    }
+                }
+                lanes_v_top[first + j] = next_v_top;
+            }
         }
     }
     for (int64_t j = 0; j < 32; j++) lanes_v_top[j] = join_v_top_f64(lanes_v_top[j], lanes_v_top[j + 32]);
@@ -358,7 +378,7 @@ static void leaves_0_f64(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 164 "ops.yaml"
                 const double each = v_self;
-#line 362 "softmax.c"
+#line 382 "softmax.c"
                 lanes_v_top[i % LANES][j] = join_v_top_f64(lanes_v_top[i % LANES][j], each);
             }
         }
@@ -399,7 +419,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 403 "softmax.c"
+#line 423 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, LANES);
 #pragma GCC ivdep
@@ -410,7 +430,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const double each = staged;
-#line 414 "softmax.c"
+#line 434 "softmax.c"
                 lanes_v_total[j] = join_v_total_f64(lanes_v_total[j], each); out[done + j] = each;
             }
         }
@@ -425,7 +445,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 429 "softmax.c"
+#line 449 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, SHORT);
 #pragma GCC ivdep
@@ -436,7 +456,7 @@ static void leaf_1_f64(char *to, char *const *x, const int64_t *step, char *kept
             {
 #line 165 "ops.yaml"
                 const double each = staged;
-#line 440 "softmax.c"
+#line 460 "softmax.c"
                 values_v_total[j] = each;
             }
         }
@@ -482,7 +502,7 @@ static void leaves_1_f64(char *to, char *const *x, const int64_t *step, char *ke
             (void)v_self;
 #line 165 "ops.yaml"
             row_staged[j] = v_self - v_top;
-#line 486 "softmax.c"
+#line 506 "softmax.c"
         }
         ow_exp_block_f64(row_staged, row_staged, WIDTH);
 #pragma GCC ivdep
@@ -495,7 +515,7 @@ static void leaves_1_f64(char *to, char *const *x, const int64_t *step, char *ke
             {
 #line 165 "ops.yaml"
                 const double each = staged;
-#line 499 "softmax.c"
+#line 519 "softmax.c"
                 lanes_v_total[i % LANES][j] = join_v_total_f64(lanes_v_total[i % LANES][j], each); out[j] = each;
             }
         }
@@ -528,7 +548,7 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
             {
 #line 166 "ops.yaml"
                 const double each = v__kept / v_total;
-#line 532 "softmax.c"
+#line 552 "softmax.c"
                 out_0[done + j] = each;
             }
         }
@@ -540,7 +560,7 @@ static void map_f64(char *const *out, const int64_t *out_step, char *const *x, c
         {
 #line 166 "ops.yaml"
             const double each = v__kept / v_total;
-#line 544 "softmax.c"
+#line 564 "softmax.c"
             out_0[done] = each;
         }
     }
@@ -561,7 +581,7 @@ static void maps_f64(char *const *out, const int64_t *out_step, char *const *x, 
             {
 #line 166 "ops.yaml"
                 const double each = v__kept / v_total;
-#line 565 "softmax.c"
+#line 585 "softmax.c"
                 out_0[j] = each;
             }
         }
@@ -573,6 +593,7 @@ const ow_row_table OW_SYMBOL(table_softmax) = {
     .kinds = { OW_ROW_ELEMENT },
     .per_row = 0x0,
     .per_place = 0x0,
+    .per_piece = 0x0,
     .by = {
         [OW_FLOAT32] = {
             .passes = 2,
