@@ -57,6 +57,11 @@ class _Arguments:
         self.hidden = 0 if casts is None else AUTOCAST
         self.is_plain = casts is None and not kwargs and all(isinstance(each, Tensor) for each in args)
 
+    def is_same(self, other: _Arguments) -> bool:
+        """Return whether they are the very same tensors, and the rest is like it was."""
+        are_same = [*map(id, self.tensors)] == [*map(id, other.tensors)]
+        return are_same and self.is_like(other)
+
     def is_like(self, other: _Arguments | _Kept) -> bool:
         """Return whether only tensors are different."""
         pairs = zip(self.others, other.others, strict=False)
@@ -270,7 +275,7 @@ class Compiled:
                 raise recording.reason
             if excluded() != before:
                 raise Unsupported("the function changes whether gradients are recorded")
-            is_unchanged = state.guard(True).holds() and _Arguments(args, kwargs).is_like(arguments)
+            is_unchanged = state.guard(True).holds() and _Arguments(args, kwargs).is_same(arguments)
             if not is_unchanged or sum(map(len, map(vars, given))) != attributes:
                 raise Unsupported("the function changes what it reads: a variable, an attribute or a container")
             _check_objects(result, given, {*state.seen, *map(id, _containers_in((args, kwargs)))})

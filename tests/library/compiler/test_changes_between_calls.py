@@ -172,6 +172,26 @@ def test_containers_that_are_given_or_shared() -> None:
     assert fresh.compiled.entries
 
 
+def test_containers_whose_tensors_are_replaced() -> None:
+    def of_dictionary(given: dict[str, Any]) -> Any:
+        given["y"] = given["x"] + 1
+        return given["y"] * 2
+
+    def of_list(given: list[Any], x: Any) -> Any:
+        given[0] = x
+        return x * 2
+
+    first: Any = opweave.compile(of_dictionary)
+    second: Any = opweave.compile(of_list)
+    for number in range(3):
+        given = {"x": ONES * number, "y": ONES}
+        assert first(given)[0] == 2 * (number + 1)
+        assert given["y"][0] == number + 1
+        listed, x = [ONES], ONES * number
+        assert second(listed, x)[0] == 2 * number
+        assert listed[0] is x
+
+
 def test_inference_mode_within() -> None:
     inner: Any = opweave.compile(opweave.inference_mode()(lambda x: (x * 2 + 1).exp()))
     outer: Any = opweave.compile(opweave.inference_mode(False)(lambda x: (x * 2 + 1).exp()))
