@@ -36,6 +36,6 @@ def _effects(row: Facts) -> Iterator[str]:
         yield f"aliases {', '.join(row.aliases)}"
     if row.combine:
         yield f"parts combine by {row.combine}"
-    for name in ("random", "data_dependent", "dynamic_shape"):
+    for name in ("random", "data_dependent", "dynamic_shape", "may_fail"):
         if getattr(row, name):
             yield name

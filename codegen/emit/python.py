@@ -185,6 +185,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "random", _flag(facts.random)
     yield "data_dependent", _flag(facts.data_dependent)
     yield "dynamic_shape", _flag(facts.dynamic_shape)
+    yield "may_fail", _flag(facts.may_fail)
     yield "in_range", _tuple(operator.in_range) if operator.family is Family.COMPOSITE else None
     yield "autocast", repr(operator.autocast) if operator.autocast else None
     yield "choices", repr(choices) if choices else None

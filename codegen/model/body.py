@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..dtypes import DTYPE_CLASSES, DType, Promotion
-from ..expr import Expr
+from ..expr import Apply, Expr, applications, names, type_of
+from ..expr.functions import ROWS
 from ..expr.lower import Env
 from ..source import Scalar
 from .family import Family
@@ -139,6 +140,22 @@ class Body:
     def typed(self, operator: Operator, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
         """Yield every expression that is computed in `dtype` with the dtypes of its variables and of its value."""
         return iter(())
+
+    @property
+    def index_names(self) -> Collection[str]:
+        """Names in expressions that stand for the same numbers whatever the elements are, besides the parameters."""
+        return ()
+
+    def may_fail(self, operator: Operator) -> bool:
+        """Return True if elements may make it raise an error, as integers do that are divided by zero."""
+        known = {*self.index_names, *(each.name for each in operator.params)}
+        return any(
+            ROWS[each.function].may_fail and names(each.args[-1]) - known and type_of(each, env).dtype.is_integer
+            for dtype in operator.compute_dtypes
+            for expression, env, _ in self.typed(operator, dtype)
+            for each in applications(expression.tree)
+            if isinstance(each, Apply)
+        )
 
     def own_dtypes(self, operator: Declaration) -> tuple[DType | None, ...]:
         """The dtypes of results that do not follow from promotion."""

@@ -211,6 +211,15 @@ class Compute(Body):
             for bound in (bound for bounds in fold.ranges for bound in (bounds.first, bounds.stop)):
                 yield Expression(bound, source), env, INT64
 
+    @property
+    def index_names(self) -> frozenset[str]:
+        return (self.all_variables - self.ragged) | self.uniforms.keys()
+
+    def may_fail(self, operator: Operator) -> bool:
+        """Return True also if data says where an element is, or how far a reduction goes."""
+        found = any(names(read.indices[dim]) & self.atoms.keys() for read, dim in self.checked())
+        return found or bool(self.ragged) or super().may_fail(operator)
+
     def dtypes(
         self,
         declaration: Declaration,

@@ -1,6 +1,6 @@
-"""A row of facts about an operator besides its body: which tensors it writes to or shares memory with,
-whether it draws random numbers, whether its result depends on elements, and which dimensions of its results come from
-which of its tensors.
+"""A row of facts about an operator besides its body: which tensors it writes to or shares memory with, whether it draws
+random numbers, what of its results depends on elements, and which dimensions of its results come from which of its
+tensors.
 
 The last one is the rule of dimensions: a word, or a signature as NumPy's generalised ufuncs have them, in which a
 dimension with a small letter may be taken apart (an element of the result is of that position alone), and one with a
@@ -18,8 +18,8 @@ from .operator import Family, Operator
 WORDS = ("at", "each", "flat", "gather", "index", "join", "keep", "make", "reduce", "unify", "view")
 NAMING = ("drop", "join", "keep", "reduce", "refuse", "select", "unify", "view")
 """The words by which results get names of dimensions."""
-DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent", "dynamic_shape"
-"""Tags of operators whose result is read from elements, or has a shape that depends on them."""
+DATA_DEPENDENT, DYNAMIC_SHAPE, MAY_FAIL = "data_dependent", "dynamic_shape", "may_fail"
+"""Tags of operators whose result is read from elements, has a shape that depends on them, or is an error for some."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Facts:
         random: whether it draws random numbers.
         data_dependent: whether it reads elements for what is no tensor.
         dynamic_shape: whether the shape of its result depends on elements.
+        may_fail: whether elements may make it raise an error; what a composite calls is not looked at.
         rule: the rule of dimensions; None: there is none.
         reason: why there is none.
         combine: how the results of parts of a reduction make that of the whole: `sum`, `product`, `max`, `min`, or
@@ -43,6 +44,7 @@ class Facts:
     random: bool
     data_dependent: bool
     dynamic_shape: bool
+    may_fail: bool
     rule: str | None
     reason: str | None
     combine: str | None
@@ -60,6 +62,7 @@ def facts(operator: Operator) -> Facts:
         random=operator.family is Family.RANDOM or is_drawn,
         data_dependent=DATA_DEPENDENT in operator.tags,
         dynamic_shape=DYNAMIC_SHAPE in operator.tags,
+        may_fail=MAY_FAIL in operator.tags or operator.body.may_fail(operator),
         rule=found,
         reason=None if found else _reason(operator),
         combine=operator.body.combination,

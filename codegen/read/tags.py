@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ..errors import suggest
 from ..model.family import FAMILIES, Family
-from ..model.rules import DATA_DEPENDENT, DYNAMIC_SHAPE
+from ..model.rules import DATA_DEPENDENT, DYNAMIC_SHAPE, MAY_FAIL
 from . import copies
 from .fields import Fields
 
@@ -25,6 +25,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "handler": _ALL,
     "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),
     "inplace_argument": _ELEMENTWISE | _COMPOSITE,
+    MAY_FAIL: _COMPOSITE | {Family.CORE, Family.INDEXING, Family.LAPACK, Family.RANDOM},
     "memory_format": _COMPOSITE,
     "promotes": _COMPOSITE,
     "scalar_ok": _COMPOSITE,

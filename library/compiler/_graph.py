@@ -24,11 +24,6 @@ from .._operators import empty_strided
 from ._python_state import CONSTANTS, is_own
 from ._recording import NUMBERS, Call, Facts, Place, Recording, Unsupported
 
-PURE = frozenset(("elementwise", "reduce", "scan", "rows", "fold", "compute", "extern", "view", "factory"))
-"""Families whose operators do nothing but compute results."""
-MOVES = frozenset(("cat", "flip", "repeat", "roll", "stack"))
-"""Operators of other families that do nothing but that."""
-
 
 @dataclass(eq=False)
 class Value:
@@ -85,8 +80,7 @@ class Operation:
     @property
     def has_effects(self) -> bool:
         """True if it does something besides computing its results."""
-        is_pure = self.op.family in PURE or self.op.name in MOVES
-        return (self.writes and not self.renames) or self.op.random or not is_pure
+        return (self.writes and not self.renames) or not self.op.is_pure
 
 
 class Outcome:

@@ -20,7 +20,6 @@ from .._dispatch.overloads import as_called, of_call
 from .._dispatch.schemas import schema
 from .._operators import empty_strided
 from ..amp.autocast_state import is_autocast_enabled
-from ..compiler._graph import PURE
 from ..compiler._python_state import is_own, is_own_frame
 from ..compiler._recording import Call, Facts, Place, Recording, Unsupported, active, record
 from ..fx.graph import Graph
@@ -166,7 +165,7 @@ class _Builder:
         self._specs: dict[Node, InputSpec] = {}
         self._constants: dict[str, Any] = {}
         self._kept: set[Node] = set()
-        """Calls that do something besides their results."""
+        """Calls that write to what they are given."""
         for each in inputs:
             if each.kind is not InputKind.USER_INPUT:
                 self._input(each)
@@ -205,7 +204,7 @@ class _Builder:
             "call_function", target, self._mapped(args), self._mapped(kwargs), target._opname
         )
         node.meta["place"] = call.place
-        if is_writing or call.op.family not in _PURE:
+        if is_writing:
             self._kept.add(node)
         if isinstance(call.result, (tuple, list)):
             node.meta["val"] = tuple(_described(self._recording.facts(each)) for each in _tensors(call.result))
@@ -298,8 +297,6 @@ def _described(facts: Facts | tuple[Any, Any, Any]) -> Any:
     return empty_strided(shape, stride, dtype=dtype, device="meta")
 
 
-_PURE = PURE | {"composite", "indexing", "random"}
-"""Families whose operators do nothing but compute results, unless they write to what they are given."""
 _SHORT = {
     "bool": "b8", "uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "float16": "f16",
     "bfloat16": "bf16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128",

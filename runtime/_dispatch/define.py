@@ -72,6 +72,8 @@ class Operators:
         op.is_differentiable = differentiable
         op.is_implicit = op.is_decomposable and not differentiable and not makes_memory
         op.decomposes = op.is_implicit and fast is None
+        has_effects = op.is_inplace or op.random or op.data_dependent or op.may_fail
+        op.is_pure = not has_effects and (fast is not None or not op.is_composite)
         # Numbers that must be in range are checked before the body of a composite runs.
         bits = tuple([
             kinds(types) & ~NUMBERS if name in op.in_range else kinds(types)

@@ -75,8 +75,8 @@ class Op:
         "alone", "autocast", "body", "bounds", "by_operators", "by_tensor", "called", "choices", "combine",
         "complex_refusal", "data_dependent", "decomposes", "default_dtype", "defaults", "delegates",
         "derivative", "dynamic_shape", "family", "first", "function", "getter", "in_range", "index",
-        "inplace_argument", "is_differentiable", "is_implicit", "lone_numbers", "module", "name", "names",
-        "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
+        "inplace_argument", "is_differentiable", "is_implicit", "is_pure", "lone_numbers", "may_fail", "module",
+        "name", "names", "naming", "numbers", "opaque", "out", "overload", "overloads", "package", "pairwise", "params",
         "positional", "promotes", "random", "refusal", "refused", "results", "rule", "schema", "separate",
         "shared", "single", "sums_rows", "target", "types", "view", "words",
     )  # fmt: skip
@@ -128,6 +128,7 @@ class Op:
         random: bool = False,
         data_dependent: bool = False,
         dynamic_shape: bool = False,
+        may_fail: bool = False,
         in_range: tuple[str, ...] = (),
         autocast: str | None = None,
     ) -> None:
@@ -221,6 +222,8 @@ class Op:
         """True if it reads elements for what is no tensor."""
         self.dynamic_shape = dynamic_shape
         """True if the shape of its result depends on elements."""
+        self.may_fail = may_fail
+        """True if elements may make it raise an error; what a composite calls is not looked at."""
         self.in_range = in_range
         """The arguments of a composite that, where they are numbers, must be in the range of its floating dtype."""
         self.autocast = autocast
@@ -239,6 +242,9 @@ class Op:
         self.decomposes = False
         """True if it is known by the operators that its body calls alone: no call of the core computes all of it
         either."""
+        self.is_pure = False
+        """True if it does nothing but compute its results, and does so whatever the elements are; False of what Python
+        alone computes, of which nothing is known."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
 

@@ -205,7 +205,7 @@ OW_INLINE void ow_keep_inside(int64_t *first, int64_t *stop, int64_t size, int *
 OW_INLINE void ow_keep_near(int64_t *first, int64_t *stop, int far, int *status) {
     if (!far && (*first >= *stop || (*first >= -OW_FURTHEST_BOUND && *stop <= OW_FURTHEST_BOUND))) return;
     *status = 1;
-    *stop = *first;
+    *first = *stop = 0; /* 64 bits hold what follows it */
 }
 /* An index of a number, whose fraction is left out; of NaN and of what 64 bits do not hold, one that is far. */
 OW_INLINE int64_t ow_index_of(double x) { return x > -0x1p62 && x < 0x1p62 ? (int64_t)x : INT64_MIN / 2; }

@@ -480,3 +480,40 @@ def test_gradients_are_asked_for_within() -> None:
     compiled: Any = opweave.compile(function)
     assert all(compiled(opweave.ones(3)).requires_grad for _ in range(3))
     assert "requires_grad" in compiled.compiled.refusals[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda x, n: (n // n, x + 1)[1], RuntimeError),
+        (lambda x, n: (x.gather(1, n), x + 1)[1], RuntimeError),
+        (lambda x, n: (nn.functional.one_hot(n[0], 3), x + 1)[1], RuntimeError),
+        (lambda x, n: (opweave.linalg.cholesky(n[:, :3].double()), x + 1)[1], opweave.linalg.LinAlgError),
+    ],
+)
+def test_errors_of_elements_of_results_that_nobody_uses(function: Callable[..., Any], error: type[Exception]) -> None:
+    good = opweave.tensor([[2, 1, 1, 1], [1, 2, 1, 1], [1, 1, 2, 1]])
+    compiled = opweave.compile(function)
+    want = function(X, good)
+    for _ in range(3):
+        assert compiled(X, good).equal(want)
+        for each in (function, compiled):
+            with pytest.raises(error):
+                each(X, -4 * (good == 1))
+
+
+@pytest.mark.parametrize(
+    "unused",
+    [
+        lambda x: opweave.fft.fft(x),
+        lambda x: x.sort(),
+        lambda x: x.tril(),
+        lambda x: x @ x.mT,
+        lambda x: x.var(),
+        lambda x: x.masked_fill(x > 0, 1),
+        lambda x: x.flip(0),
+    ],
+)
+def test_results_that_nobody_uses_are_not_computed(unused: Callable[..., Any]) -> None:
+    (entry,) = check(lambda x: (unused(x), x + 1)[1], X).entries
+    assert len(entry.program.steps) == 1

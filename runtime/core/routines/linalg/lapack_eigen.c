@@ -136,8 +136,11 @@ static int run_geev(ow_lapack *l) {
     if (!a || !w.work || !w.real) return 0;
     void *token = ow_lapack_begin(l, 20 * cube(n), OW_LAPACK_SHARED);
     for (int64_t k = 0; ow_lapack_has(l, k); k++) {
-        int64_t status = 0;
-        if (n) status = general(l, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), ow_lapack_at(l, vectors, k), &w);
+        void *matrix = ow_lapack_at(l, a, k);
+        int64_t status = ow_lapack_look(l, matrix, n, n, OW_WHOLE) == OW_FINITE ? 0 : -4;
+        if (status)
+            for (int index = 0; index < 2; index++) ow_lapack_forget(l, l->results[index], k);
+        else if (n) status = general(l, matrix, ow_lapack_at(l, values, k), ow_lapack_at(l, vectors, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
     return ow_lapack_end(token);

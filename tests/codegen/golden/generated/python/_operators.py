@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "cce76ebc"
+INTERFACE = "a95cd30c"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -49,7 +49,7 @@ _operators = _Operators(globals(), "opweave")
 _operators.define(0, 'neg', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, aliases=('negative',), dunders=(('__neg__', 'function'),), refusal='Negation of a bool tensor is not supported.', differentiable=True, rule='unify')
 _operators.define(1, 'exp', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, differentiable=True, rule='unify')
 _operators.define(2, 'add', 'elementwise', 'ttn', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ('alpha', 'Scalar', 1), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__add__', 'binary'), ('__radd__', 'reflected'), ('__iadd__', 'augmented')), differentiable=True, rule='unify')
-_operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', inplace=True, method=True, function=True, dunders=(('__floordiv__', 'binary'), ('__rfloordiv__', 'reflected'), ('__ifloordiv__', 'augmented')), rule='unify')
+_operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', inplace=True, method=True, function=True, dunders=(('__floordiv__', 'binary'), ('__rfloordiv__', 'reflected'), ('__ifloordiv__', 'augmented')), rule='unify', may_fail=True)
 _operators.define(4, 'lt', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ), 2, overload='Tensor', overloads=('Scalar',), out='cast', inplace=True, method=True, function=True, dunders=(('__lt__', 'binary'),), rule='unify')
 _operators.define(5, 'where', 'elementwise', 'ttt', (('condition', 'Tensor'), ('input', 'Tensor'), ('other', 'Tensor'), ), 3, overload='self', out='cast', method=True, function=True, differentiable=True, rule='unify')
 _operators.define(6, 'clamp', 'elementwise', 'ttt', (('input', 'Tensor'), ('min', 'Tensor?', None), ('max', 'Tensor?', None), ), 3, out='cast', inplace=True, method=True, function=True, rule='unify')
