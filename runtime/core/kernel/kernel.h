@@ -111,14 +111,12 @@ static inline void ow_touch(const char *row, int64_t nbytes) {
 #define ow_scatter(size) ow_scatter_##size
 #define OW_ROW_FUNCTION static __attribute__((noinline, unused))
 #endif
-#define OW_DECLARE_ROWS(size) \
+/* Of each size of items: `each(size, type)`. */
+#define OW_ITEMS(each) each(1, uint8_t) each(2, uint16_t) each(4, uint32_t) each(8, uint64_t) each(16, double _Complex)
+#define OW_DECLARE_ROWS(size, type) \
     OW_ROW_FUNCTION void ow_gather(size)(void *buffer, const char *from, int64_t stride, int64_t n); \
     OW_ROW_FUNCTION void ow_scatter(size)(char *to, const void *buffer, int64_t stride, int64_t n);
-OW_DECLARE_ROWS(1)
-OW_DECLARE_ROWS(2)
-OW_DECLARE_ROWS(4)
-OW_DECLARE_ROWS(8)
-OW_DECLARE_ROWS(16)
+OW_ITEMS(OW_DECLARE_ROWS)
 #undef OW_DECLARE_ROWS
 #if !defined OW_SHARED_ROWS
 #include "row_copies.h"

@@ -1,4 +1,6 @@
 /* Rows of elements that are not contiguous: the functions that kernel.h declares. */
+#ifndef OPWEAVE_ROW_COPIES_H
+#define OPWEAVE_ROW_COPIES_H
 #include "kernel.h"
 
 #define OW_GATHER(size, type) \
@@ -20,9 +22,6 @@
         const ow_item##size *from = buffer; \
         for (int64_t i = 0; i < n; i++) *(ow_item##size *)(to + i * stride) = from[i]; \
     }
-OW_GATHER(1, uint8_t)
-OW_GATHER(2, uint16_t)
-OW_GATHER(4, uint32_t)
-OW_GATHER(8, uint64_t)
-OW_GATHER(16, double _Complex)
+OW_ITEMS(OW_GATHER)
 #undef OW_GATHER
+#endif
