@@ -78,6 +78,11 @@ class Operation:
         return self.mode != NEW or self.out is not None or self.op.is_inplace
 
     @property
+    def is_identity(self) -> bool:
+        """True if there was nothing to compute, as for `contiguous` of a tensor that is so."""
+        return not self.writes and [*self.results] == self.operands
+
+    @property
     def has_effects(self) -> bool:
         """True if it does something besides computing its results."""
         return (self.writes and not self.renames) or not self.op.is_pure

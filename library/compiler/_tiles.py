@@ -79,7 +79,7 @@ class _RowStep:
     ndim: int
     """The number of dimensions that the operands are broadcast to."""
     is_reshape: bool = False
-    """True if the result is the operand in another shape."""
+    """True if the result is the operand, or its elements in another shape."""
 
     @property
     def is_of_lines(self) -> bool:
@@ -119,7 +119,8 @@ def row_step(step: Step) -> _RowStep | None:
         return _RowStep(step, ndim, ndim)
     if changes_memory(step) or not step.operands:
         return None
-    return _FAMILIES[step.op.family](step) if step.op.family in _FAMILIES else None
+    found = _of_views if step.is_identity else _FAMILIES.get(step.op.family)
+    return None if found is None else found(step)
 
 
 def _of_elements(step: Operation) -> _RowStep | None:
@@ -148,7 +149,7 @@ def _of_views(step: Operation) -> _RowStep | None:
     """The facts of a view of all elements in their order."""
     (operand,), (result,) = step.operands, step.results
     assert result is not None
-    if operand is result or operand.nbytes != result.nbytes or not is_plain(operand):
+    if operand.nbytes != result.nbytes or not is_plain(operand):
         return None
     return _RowStep(step, _common(operand.facts.shape, result.facts.shape), len(operand.facts.shape), True)
 
@@ -249,7 +250,7 @@ class _Rows:
 
     def _kernel(self, results: Sequence[Value]) -> Kernel | None:
         inputs = tuple(each for each in self._leads if each not in self._made)
-        values = [*inputs, *(value for each in self._steps for value in each.results)]
+        values = [*dict.fromkeys((*inputs, *(value for each in self._steps for value in each.results)))]
         kinds = dict.fromkeys(values, INNER) | dict.fromkeys(inputs, GIVEN) | dict.fromkeys(results, RESULT)
         axis, step = self._division()
         made = tiles(
@@ -275,6 +276,8 @@ class _Rows:
         for each in self._steps:
             frees = tuple(places[value] for value, step in last.items() if step is each and kinds[value] == INNER)
             results = tuple(places[value] for value in each.results)
+            if isinstance(each.step, Operation) and each.step.is_identity:
+                continue
             if each.is_reshape:
                 yield None, (places[each.operands[0]],), results, frees
             elif isinstance(each.step, Kernel):
