@@ -14,7 +14,7 @@ from ...model.operator import End
 from ...nest.by_name import Atom
 from ...nest.nodes import Join, Load, Place, Reduction, Truncated
 from ...nest.of import identity
-from .nodes import Lanes
+from .nodes import Step
 from .texts import Texts, joined
 
 _PICKED = ("float32", "float64")
@@ -254,12 +254,12 @@ def _needs_elements(size: str) -> str:
     return f"if (!{size}) return OW_INDEX_ERROR;"
 
 
-def lanes(inside: Part, checked: Part) -> Lanes:
+def lanes(inside: Part, checked: Part) -> Step:
     """Return the statements of all lanes: one text where lanes inside and others are computed alike."""
     before, statements, clips = tuple(inside.before), tuple(inside.statements), tuple(checked.clips)
     if (before, statements) == (tuple(checked.before), tuple(checked.statements)):
-        return Lanes(before, statements, clips)
-    return Lanes(before, statements, clips, tuple(checked.before), tuple(checked.statements))
+        return Step(before, statements, clips)
+    return Step(before, statements, clips, tuple(checked.before), tuple(checked.statements))
 
 
 def at(step: str) -> str:

@@ -37,7 +37,7 @@ class Strips:
 
 
 @dataclass(frozen=True)
-class Lanes:
+class Step:
     """Statements for each lane, preceded by those that are the same for all.
 
     Where indices may be outside, `clips` reduce the lanes to those that read inside. If that is not enough there are
@@ -62,15 +62,15 @@ class Copy:
     times: str
 
 
-Node = Loop | Strips | Line | Lanes | Copy
+Node = Loop | Strips | Line | Step | Copy
 
 
-def _lanes_of(nodes: Iterable[Node]) -> Iterator[Lanes]:
+def _steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
     for node in nodes:
-        if isinstance(node, Lanes):
+        if isinstance(node, Step):
             yield node
         elif isinstance(node, (Loop, Strips)):
-            yield from _lanes_of(node.body)
+            yield from _steps_of(node.body)
 
 
 def _statements(nodes: Iterable[Node]) -> int:
@@ -78,7 +78,7 @@ def _statements(nodes: Iterable[Node]) -> int:
 
 
 def _statements_of(node: Node) -> int:
-    if isinstance(node, Lanes):
+    if isinstance(node, Step):
         parts = (node.before, node.inside, node.clips, node.checked_before or (), node.checked)
         return sum(map(len, parts))
     if isinstance(node, (Loop, Strips)):
@@ -182,7 +182,7 @@ class Kernel:
     def tests_places(self) -> bool:
         """True if there are other statements for lanes that may be outside. They test or compute places in each lane,
         so that only positions that are outside take them; otherwise such lanes are left out of the same statements."""
-        return any(each.checked_before is not None for each in _lanes_of(self.body))
+        return any(each.checked_before is not None for each in _steps_of(self.body))
 
     @property
     def inlined(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ....nest.forms import Axis, Block, Case, Form, Function, Line, Sourced
-from ...indexed.nodes import Copy, Lanes, Loop, Node, Strips
+from ...indexed.nodes import Copy, Loop, Node, Step, Strips
 from ..rows import NEVER_INLINE, unused
 from .parts import SPECIAL, any_lanes, integer, integers, on_line, outer, signature
 
@@ -101,9 +101,9 @@ def _body(kernel: Kernel, nodes: Iterable[Node]) -> Iterator[Form]:
                 yield node
             case Copy():
                 yield from _copy(node)
-            case Lanes(before, inside, clips, None):
+            case Step(before, inside, clips, None):
                 yield _step(kernel, clips, before, inside)
-            case Lanes(before, inside, clips, checked_before, checked):
+            case Step(before, inside, clips, checked_before, checked):
                 assert checked_before is not None
                 yield Case(
                     "inside",
