@@ -187,7 +187,10 @@ PROGRAMS: tuple[Callable[[], Any], ...] = (
     ),
     lambda: functional.layer_norm(differentiated(3, 4), (4,), differentiated(4), differentiated(4)),
     lambda: functional.rms_norm(differentiated(3, 4), (4,), differentiated(4)),
-    lambda: functional.group_norm(differentiated(3, 4, 2), 2, differentiated(4), differentiated(4)),
+    *(
+        lambda size=size: functional.group_norm(differentiated(3, 4, size), 2, differentiated(4), differentiated(4))
+        for size in (2, 20)
+    ),
     lambda: functional.batch_norm(differentiated(3, 4, 2), None, None, differentiated(4), differentiated(4), True),
     lambda: ow.linalg.ldl_solve(*ow.linalg.ldl_factor(ow.eye(3)), randn(3, 2)),
     lambda: ow.linalg.lstsq(randn(4, 3), randn(4, 2), driver="gelsd"),
