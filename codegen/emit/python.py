@@ -172,7 +172,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "complex_refusal", repr(operator.complex_refusal) if operator.complex_refusal else None
     yield "promotes", _flag("promotes" in operator.tags)
     yield "lone_numbers", _flag("lone_numbers" in operator.tags)
-    yield "single", _flag("scalar_ok" in operator.tags)
+    yield "single", _flag(variants.has_single_tensor(operator))
     yield "inplace_argument", _flag(variants.has_inplace_argument(operator))
     yield "differentiable", _flag(bool(operator.derivatives))
     facts, naming = rules.facts(operator), rules.naming(operator)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..schema import Argument, Constant, base_name
-from .operator import Declaration, Family
+from .operator import Declaration, Family, Operator
 from .parts import python_name
 from .python_operators import PYTHON_OPERATORS, PythonOperator
 
@@ -76,6 +76,11 @@ def has_inplace(operator: Declaration) -> bool:
     if operator.updates_self:
         return operator.method or operator.internal
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
+
+
+def has_single_tensor(operator: Operator) -> bool:
+    """Return whether a tensor in place of the list gives one result: the overload of lists is then one besides."""
+    return "Sequence" in operator.overloads
 
 
 def has_inplace_argument(operator: Declaration) -> bool:

@@ -28,7 +28,6 @@ TAGS: Mapping[str, frozenset[Family]] = {
     MAY_FAIL: _COMPOSITE | {Family.CORE, Family.INDEXING, Family.LAPACK, Family.RANDOM},
     "memory_format": _COMPOSITE,
     "promotes": _COMPOSITE,
-    "scalar_ok": _COMPOSITE,
     "unpack": _COMPOSITE,
     "varargs": _COMPOSITE,
 }

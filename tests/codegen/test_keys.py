@@ -47,4 +47,4 @@ def test_the_sections_explain_every_word() -> None:
 
 def test_there_are_few_keys_and_tags() -> None:
     assert len(keys()) <= 34
-    assert len(TAGS) <= 13
+    assert len(TAGS) <= 12

@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "a95cd30c"
+INTERFACE = "482d36a6"
 
 
 def _arange_body(start, end, dtype, _produce):
