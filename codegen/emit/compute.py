@@ -66,6 +66,7 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
         "m": table,
         "splits": all(each.splits for each in groups[0].kernels) and groups[0].shared.inner is not None,
         "margins": [_margin(operator, name, rule) for name, rule in margins(body).items()],
+        "cuts_ranges": all(each.cuts_ranges for each in groups[0].kernels),
         "over_batch": body.over_batch,
         "small": len(body.small),
         "dtypes": ["OW_PROMOTED" if each is None else enum(each) for each in own],

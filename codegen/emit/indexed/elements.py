@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from ...expr import Expr, names
+from ...expr import Expr, Literal, names
+from ...expr.atoms import Range
 from ...expr.kernel_text import variable
 from ...expr.targets import c_number
 from ...expr.typed import constant
@@ -97,7 +98,8 @@ class Elements(Texts):
         elif place.computed or any(map(self._is_uneven, place.indices)) or self._is_ragged(place):
             self._computed(name, place, part, bool(group))
         elif place.unsure and self._is_left_out(name, place, group):
-            part.clips += [] if inside else self._clips(place)
+            cut = {dim for dim, _ in self._cut_by_ranges(place, group)}
+            part.clips += [] if inside else self._clips(place, leaving=cut)
             self._plain(name, place, part)
         elif inside or not place.unsure:
             self._plain(name, place, part)
@@ -172,9 +174,28 @@ class Elements(Texts):
                 value = f"OW_IS_SECOND(step) ? {name}_picked[lane] : {value}"
             part.statements.append(f"const {ctype} {name} = {value};")
 
-    def _clips(self, place: Place, limits: tuple[str, str] = ("from", "to")) -> Iterator[str]:
-        """Statements that reduce the lanes to those in which the indices are inside."""
+    def _cut_by_ranges(self, place: Place, group: Mapping[str, Reduction]) -> Iterator[tuple[int, str]]:
+        """Yield the dimensions of a left-out element whose indices are the same in all lanes, each with the innermost
+        variable of its index: the range of this one is cut to what is inside, so that no lane is tested."""
+        if not group or self.is_product or self.lane is None or any(each.finds for each in group.values()):
+            return  # searches count the steps
+        ranges = next(iter(group.values())).ranges
         for dim in place.unsure:
+            each = place.indices[dim]
+            along = [bounds for bounds in ranges if each.uses(bounds.name)]
+            if along and self._has_cut(along[-1]) and not each.uses(self.lane.name) and not self.nest.is_ragged(each):
+                yield dim, along[-1].name
+
+    def _has_cut(self, bounds: Range) -> bool:
+        """Return True if a range may be cut: its bounds are no data, and not known when compiling."""
+        is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
+        return not is_known and bounds.name not in self.nest.ragged and bounds != self.lane_range
+
+    def _clips(
+        self, place: Place, limits: tuple[str, str] = ("from", "to"), leaving: Set[int] = frozenset()
+    ) -> Iterator[str]:
+        """Statements that reduce the lanes to those in which the indices are inside, but those of some dimensions."""
+        for dim in (dim for dim in place.unsure if dim not in leaving):
             each = place.indices[dim]
             factor = self._factor(each) if self.lane is not None and each.uses(self.lane.name) else "0"
             first = self._affine(each)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...dtypes import BOOL, DType
-from ...expr import Expr, Literal, Name, names, parse
+from ...expr import Expr, Name, names, parse
 from ...expr.affine import ONE, Affine
 from ...expr.atoms import Range
 from ...expr.kernel_text import TARGET, emit_tree, variable
@@ -44,6 +44,7 @@ class Loops(Inside):
             body=tuple(self._body()),
             bounds=tuple(self._bounds()),
             cuts=tuple(self._cuts()),
+            cuts_ranges=self._cuts_ranges(),
             step=None if step is None else self._integer(step),
             phases=self.phases is not None,
             rows=self.rows,
@@ -220,26 +221,25 @@ class Loops(Inside):
     ) -> Iterator[tuple[str, ...]]:
         """Yield what cuts a range along a dimension of one tensor to the integers at which elements of another are
         inside in some lane, where all others count for nothing: the factor, the least and the greatest of what is added
-        in all lanes, and the size. Other ranges are as short as a window, and products of matrices have no such
-        loops."""
+        in all lanes, and the size. Of ranges that are as short as a window only those are cut that leave no lane to
+        test; products of matrices have no such loops."""
         bounds, unknown = ranges[place], {each.name for each in ranges[place + 1 :]}
         unknown |= {self.nest.names[-2]} if self.rows > 1 else set()
-        is_known = isinstance(bounds.first, Literal) and isinstance(bounds.stop, Literal)
-        if is_known or bounds.name in self.nest.ragged or bounds == self.lane_range:
-            return
-        if not self._runs_along(bounds.name, group) or self.is_product:
-            return
-        if any(each.finds for each in group.values()):
-            return  # which count the steps
-        for name, read in self._places_of([each.value for each in group.values()]):
+        if not self._has_cut(bounds) or self.is_product or any(each.finds for each in group.values()):
+            return  # searches count the steps
+        is_short = not self._runs_along(bounds.name, group)
+        trees = [tree for each in group.values() for tree in (*each.tests, each.value)]
+        for name, read in self._places_of(trees):
             if read.computed or not self._is_left_out(name, read, group):
                 continue
+            cut = dict(self._cut_by_ranges(read, group))
             for dim in read.unsure:
                 each = read.indices[dim]
-                if each.divisor != ONE or not each.uses(bounds.name):
+                is_cut = cut.get(dim) == bounds.name
+                if not each.uses(bounds.name) or not (is_cut or (each.divisor == ONE and not is_short)):
                     continue
                 assert each.affine is not None
-                if unknown & {*each.affine.variables} or self.nest.is_ragged(each):
+                if not is_cut and (unknown & {*each.affine.variables} or self.nest.is_ragged(each)):
                     continue
                 rest = Affine(tuple(pair for pair in each.affine.factors if pair[0] != bounds.name), each.affine.rest)
                 least = greatest = self._affine_sum(rest)
@@ -247,8 +247,20 @@ class Loops(Inside):
                     step = self._factor(each)
                     least = f"{least} + ow_least({step}, 0, n - 1)"
                     greatest = f"{greatest} + ow_greatest({step}, 0, n - 1)"
-                factor = self._integer(each.affine.factor(bounds.name))
-                yield factor, least, greatest, f"size_{read.tensor}_{dim}"
+                factor, size = self._integer(each.affine.factor(bounds.name)), f"size_{read.tensor}_{dim}"
+                size = size if each.divisor == ONE else f"ow_dividends({size}, {self._divisor(each.divisor)})"
+                yield factor, least, greatest, size
+
+    def _cuts_ranges(self) -> bool:
+        """Return True if ranges are cut for all indices that may be outside."""
+        loads = ((name, atom.place) for name, atom in self.nest.atoms.items() if isinstance(atom, Load))
+        unsure = {(name, dim) for name, place in loads if place is not None for dim in place.unsure}
+        left = set(unsure)
+        for key, fold in self.nest.reductions.items():
+            for name, place in self._places_of((*fold.tests, fold.value)):
+                if self._is_left_out(name, place, {key: fold}):
+                    left -= {(name, dim) for dim, _ in self._cut_by_ranges(place, {key: fold})}
+        return bool(unsure) and not left
 
     def _runs_along(self, name: str, group: Mapping[str, Reduction]) -> bool:
         """Return True if a variable itself is the index of a dimension of an element that is read."""

@@ -144,6 +144,8 @@ class Kernel:
     bounds: tuple[str, ...]
     """Declarations of the first and last values of variables of reductions."""
     cuts: tuple[Cut, ...]
+    cuts_ranges: bool
+    """True if these are the same in all lanes, so that loops of reductions leave out what is outside."""
     step: str | None
     """The step in memory, a number of the call, or that of positions with the same remainder; small ones have loops of
     their own."""

@@ -228,7 +228,7 @@ static double padded_size(const task *t, int i) {
 /* 1 if copies with margins are worth their time: `work` is that of all elements of the result. */
 static int suits_margins(const task *t, double work) {
     const ow_compute_table *k = t->table;
-    if (!k->has_margins || line_length(t) > SHORT_LINE) return 0;
+    if (!k->has_margins || k->cuts_ranges || line_length(t) > SHORT_LINE) return 0;
     double before = 0, after = 0;
     for (int i = 0; i < t->call->op->ninputs; i++) {
         const ow_tensor *x = t->read[i];

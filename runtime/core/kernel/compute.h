@@ -67,6 +67,7 @@ typedef struct ow_compute_table {
     uint8_t variables;                 /* of the results */
     uint8_t line;                      /* how many of them, from the last on, one step of a kernel runs through */
     uint8_t has_margins;               /* do all indices lie inside if tensors have margins? */
+    uint8_t cuts_ranges;               /* are they outside alike in all lanes, so that loops leave them out? */
     ow_margin margins[OW_MAX_INPUTS];
     uint8_t splits;                    /* may threads share one line? */
     uint8_t sequence;                  /* how many variables before the line, from the last on, are run through in order */
@@ -173,6 +174,12 @@ OW_INLINE void ow_cut(int64_t *begin, int64_t *end, int64_t factor, int64_t leas
     const int64_t to = ow_div_down(backwards ? least : below, backwards ? -factor : factor) + 1;
     if (from > *begin) *begin = from;
     if (to < *end) *end = to;
+}
+
+/* One more than the greatest number whose quotient lies in [0, size). */
+OW_INLINE int64_t ow_dividends(int64_t size, int64_t divisor) {
+    int64_t result;
+    return __builtin_mul_overflow(size, divisor, &result) ? INT64_MAX : result;
 }
 
 /* Where the stretch begins that has `first` and along which i % divisor is i less the result; *next is where it ends at most. */

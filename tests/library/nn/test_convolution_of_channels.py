@@ -23,6 +23,8 @@ CALLS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "depthwise": ((2, 17, 6, 5), (17, 1, 3, 3), {"padding": 1, "groups": 17}),
     "depthwise, strides": ((2, 40, 9, 6), (40, 1, 2, 3), {"padding": (0, 1), "stride": (3, 2), "groups": 40}),
     "depthwise, dilation": ((1, 16, 7, 7), (16, 1, 3, 3), {"padding": 3, "dilation": (2, 3), "groups": 16}),
+    "depthwise, several blocks": ((1, 33, 4, 14), (33, 1, 3, 3), {"padding": 1, "groups": 33}),
+    "depthwise, wide margins": ((2, 16, 3, 9), (16, 1, 2, 3), {"padding": (4, 5), "stride": (1, 2), "groups": 16}),
     "groups": ((2, 32, 5, 4), (32, 16, 3, 3), {"groups": 2}),
     "few channels": ((2, 3, 5, 4), (16, 3, 3, 3), {}),
 }
@@ -79,6 +81,16 @@ def test_values_and_gradients_are_those_of_c_order(dtype: str) -> None:
                 if left.ndim == 4 and place < 3 and not left.is_contiguous(memory_format=opweave.channels_last):
                     wrong.append((function, name, biased, place, left.stride()))
     assert not wrong
+
+
+def test_no_weight_meets_margins() -> None:
+    image, weight = opweave.ones(1, 16, 5, 9), opweave.ones(16, 1, 3, 3)
+    weight[:, :, 0, 0] = opweave.inf
+    found = F.conv2d(last(image), last(weight), padding=1, groups=16)
+    expected = opweave.full((1, 16, 5, 9), opweave.inf)
+    expected[:, :, 0], expected[..., 0] = 6, 6
+    expected[:, :, 0, [0, -1]] = expected[:, :, -1, 0] = 4
+    assert found.equal(expected)
 
 
 def test_weights_or_images_alone_have_channels_last() -> None:

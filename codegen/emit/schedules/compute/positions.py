@@ -74,10 +74,11 @@ def _phases(kernel: Kernel, shared: Shared, rows: str) -> Axis:
 
 
 def _several(kernel: Kernel, shared: Shared, line: Form) -> Block:
-    """Return the lines that are computed together, so many of each remainder, or else the one line."""
+    """Return the lines that are computed together, so many of each remainder, or else the one line. They are inside: in
+    copies with margins, or where indices of the first and of the last one are, if these are the same in all lanes."""
     before = shared.inner_index - 1
     known = "__builtin_constant_p(step) && " if kernel.step else ""
-    inside = "c->inside && " if kernel.cuts else ""
+    inside = "c->inside && " if kernel.cuts and not kernel.cuts_ranges else ""
     size = f"c->range[{shared.inner_index}] / phases"
     lanes = f"(c->end < {size} ? c->end : {size}) - c->begin >= LANES / 4"
     here = f"{kernel.row} + ROWS * distance <= c->range[{before}]"
@@ -87,7 +88,14 @@ def _several(kernel: Kernel, shared: Shared, line: Form) -> Block:
         Line(f"at += (ROWS - 1) * distance - 1, {kernel.row} += (ROWS - 1) * distance - 1;"),
     )
     condition = f"{known}{inside}phases && {lanes} && at + ROWS * distance <= end && {here}"
-    return Block("", (Line(f"const int64_t distance = {kernel.row_step};"), Case(condition, forms, (line,))))
+    distance = Line(f"const int64_t distance = {kernel.row_step};")
+    if not kernel.cuts_ranges:
+        return Block("", (distance, Case(condition, forms, (line,))))
+    last = Line(f"const int64_t last_row = {kernel.row} + ROWS * distance - 1, {kernel.row} = last_row;")
+    cuts = tuple(map(_cut, kernel.cuts))
+    ends = Case("from < to", (*cuts, Block("", (last, *cuts))))
+    limits = Line(f"int64_t from = 0, to = {condition};")
+    return Block("", (distance, limits, ends, Case("from < to", forms, (line,))))
 
 
 def _single(kernel: Kernel, shared: Shared) -> Iterator[Form]:

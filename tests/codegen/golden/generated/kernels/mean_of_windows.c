@@ -84,23 +84,26 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     float *const first_to0 = (float *)c->out[0] + at * c->range[1] + start;
 #line 203 "ops.yaml"
     float _1[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _1[row][lane] = 0.0f;
-    for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
-        for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
-            OW_FOR_ROWS {
-                const int64_t v_y = first_row + row;
-                (void)v_y;
-                int64_t from = 0, to = n;
-                (void)from, (void)to;
-                if (!inside) {
-                    ow_cut(&from, &to, 0, (v_y + v_i + (-_u2)), (v_y + v_i + (-_u2)), size_self_0);
-                    ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
-                    if (from >= to) continue;
-                }
-                const float *const _0_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
-                OW_FOR_LANES_IN(from, to) {
-                    const float _0 = _0_from[lane];
-                    const float _1_item = _0;
-                    _1[row][lane] = _1[row][lane] + _1_item;
+    {
+        int64_t first_v_i = 0, end_v_i = _u0;
+        if (!inside) { ow_cut(&first_v_i, &end_v_i, 1, v_y + (-_u2), v_y + (-_u2), size_self_0); }
+        for (int64_t v_i = first_v_i, stop_v_i = end_v_i; v_i < stop_v_i; v_i++) {
+            for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
+                OW_FOR_ROWS {
+                    const int64_t v_y = first_row + row;
+                    (void)v_y;
+                    int64_t from = 0, to = n;
+                    (void)from, (void)to;
+                    if (!inside) {
+                        ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
+                        if (from >= to) continue;
+                    }
+                    const float *const _0_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
+                    OW_FOR_LANES_IN(from, to) {
+                        const float _0 = _0_from[lane];
+                        const float _1_item = _0;
+                        _1[row][lane] = _1[row][lane] + _1_item;
+                    }
                 }
             }
         }
@@ -115,7 +118,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _1[row][lane] / (float)_u4;
         }
     }
-#line 119 "mean_of_windows.c"
+#line 122 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -244,23 +247,26 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     double *const first_to0 = (double *)c->out[0] + at * c->range[1] + start;
 #line 203 "ops.yaml"
     double _1[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _1[row][lane] = 0.0;
-    for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
-        for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
-            OW_FOR_ROWS {
-                const int64_t v_y = first_row + row;
-                (void)v_y;
-                int64_t from = 0, to = n;
-                (void)from, (void)to;
-                if (!inside) {
-                    ow_cut(&from, &to, 0, (v_y + v_i + (-_u2)), (v_y + v_i + (-_u2)), size_self_0);
-                    ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
-                    if (from >= to) continue;
-                }
-                const double *const _0_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
-                OW_FOR_LANES_IN(from, to) {
-                    const double _0 = _0_from[lane];
-                    const double _1_item = _0;
-                    _1[row][lane] = _1[row][lane] + _1_item;
+    {
+        int64_t first_v_i = 0, end_v_i = _u0;
+        if (!inside) { ow_cut(&first_v_i, &end_v_i, 1, v_y + (-_u2), v_y + (-_u2), size_self_0); }
+        for (int64_t v_i = first_v_i, stop_v_i = end_v_i; v_i < stop_v_i; v_i++) {
+            for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
+                OW_FOR_ROWS {
+                    const int64_t v_y = first_row + row;
+                    (void)v_y;
+                    int64_t from = 0, to = n;
+                    (void)from, (void)to;
+                    if (!inside) {
+                        ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
+                        if (from >= to) continue;
+                    }
+                    const double *const _0_from = in_self + ((v_y + v_i + (-_u2)) * stride_self_0 + (start + v_j + (-_u3)));
+                    OW_FOR_LANES_IN(from, to) {
+                        const double _0 = _0_from[lane];
+                        const double _1_item = _0;
+                        _1[row][lane] = _1[row][lane] + _1_item;
+                    }
                 }
             }
         }
@@ -275,7 +281,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _1[row][lane] / (double)_u4;
         }
     }
-#line 279 "mean_of_windows.c"
+#line 285 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -380,6 +386,7 @@ const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
     .variables = 2,
     .line = 1,
     .has_margins = 1,
+    .cuts_ranges = 0,
     .margins = {
         [0] = { OW_MARGIN_NUMBER, 0.0 },
     },
