@@ -6,6 +6,8 @@ import os
 import pty
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,27 +42,31 @@ class Command:
         assert cli.main(arguments) == status
         return Done(*self.capsys.readouterr())
 
+    def on_terminal(self, *arguments: str) -> str:
+        """What it prints when its standard output and errors are a terminal."""
+        ours, theirs = pty.openpty()
+        with ThreadPoolExecutor() as pool, self.monkeypatch.context() as patch:
+            printed = pool.submit(read_all, ours)  # while the command writes: terminals hold little
+            with open(theirs, "w") as terminal:
+                for name, value in (("TERM", "xterm-256color"), ("COLUMNS", "120"), ("NO_COLOR", "")):
+                    patch.setenv(name, value)
+                for name in ("stdout", "stderr"):
+                    patch.setattr(sys, name, terminal)
+                self(*arguments)
+            return printed.result()
+
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(monkeypatch, capsys)
 
 
-def on_terminal(*arguments: str, cwd: Path) -> str:
-    """What a command prints when its standard output is a terminal."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "opweave", *arguments]
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "NO_COLOR": ""}
-    process = subprocess.Popen(command, cwd=cwd, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
+def read_all(terminal: int) -> str:
     chunks = []
-    try:
-        while chunk := os.read(ours, 65536):
+    with suppress(OSError):  # how Linux says that the other side is closed
+        while chunk := os.read(terminal, 65536):
             chunks.append(chunk)
-    except OSError:  # how Linux says that the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait() == 0
+    os.close(terminal)
     return b"".join(chunks).decode()
 
 
@@ -136,11 +142,11 @@ def test_show_unknown(command: Command) -> None:
     assert done.stdout == ""
 
 
-def test_colors_and_tables_on_a_terminal(tmp_path: Path) -> None:
-    text = on_terminal("show", "exp", cwd=tmp_path)
+def test_colors_and_tables_on_a_terminal(command: Command) -> None:
+    text = command.on_terminal("show", "exp")
     assert "\x1b[" in text
     assert "ow_exp_block" in text
-    assert "elementwise" in on_terminal("list", cwd=tmp_path)
+    assert "elementwise" in command.on_terminal("list")
 
 
 def test_list(command: Command) -> None:
@@ -153,7 +159,7 @@ def test_list(command: Command) -> None:
 
 
 def test_output_that_nobody_reads(tmp_path: Path) -> None:
-    command = f"'{sys.executable}' -m opweave list | head -n 1"
+    command = f"'{sys.executable}' -m opweave docs performance.md architecture.md cookbook.md | head -n 1"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
@@ -167,14 +173,16 @@ def test_weave_then_use_show_and_list(tiny: Path, tmp_path: Path, command: Comma
     folder = tmp_path / "made" / "here"
     again = opweave("weave", "../../tiny_ops.yaml", "--name", "woven_ops", cwd=folder)
     assert again.stdout.startswith("woven_ops is up to date: 1 operator, in woven_ops")
-    assert "half_more.c" in opweave("show", "woven_ops.half_more", cwd=folder).stdout
-    assert "woven_ops.half_more" in opweave("list", "woven_ops", cwd=folder).stdout
+    commands = "from opweave._weave.cli import main; main(['show', 'woven_ops.half_more']); main(['list', 'woven_ops'])"
+    printed = python("-c", commands, cwd=folder).stdout
+    assert "half_more.c" in printed
+    assert "\nwoven_ops.half_more " in printed
     assert "cannot import the package 'absent'" in command("list", "absent", status=1).stderr
     assert "'json' is not a package of woven operators" in command("list", "json", status=1).stderr
 
 
-def test_weave_shows_progress_on_a_terminal(tiny: Path, tmp_path: Path) -> None:
-    text = on_terminal("weave", "tiny_ops.yaml", cwd=tmp_path)
+def test_weave_shows_progress_on_a_terminal(tiny: Path, tmp_path: Path, command: Command) -> None:
+    text = command.on_terminal("weave", str(tiny), "--out", str(tmp_path))
     assert "weaving" in text
     assert "wove tiny_ops: 1 operator in " in text
 
@@ -218,9 +226,8 @@ def test_check_of_opweave_itself(tmp_path: Path) -> None:
     """Its own operators may have the names that they have; those of a file to be woven may not."""
     own = package_data.path("ops.yaml")
     assert opweave("check", str(own), cwd=tmp_path).stdout.endswith("no mistakes\n")
-    (tmp_path / "ops.yaml").write_bytes(own.read_bytes())
-    opweave("check", "--core", "ops.yaml", cwd=tmp_path)
     (tmp_path / "ops.yaml").write_text(entries(own.read_text(), "add"))
+    opweave("check", "--core", "ops.yaml", cwd=tmp_path)
     assert "'add' already exists in opweave" in opweave("check", "ops.yaml", cwd=tmp_path, status=1).stderr
 
 
