@@ -12,8 +12,7 @@ static const char *const names[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
 
 enum { LEVELS = OW_NLEVELS < 3 ? OW_NLEVELS : 3 };
 
-static int supported(int level) {
-    if (level < 0 || level >= LEVELS) return 0;
+int ow_processor_has(int level) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
@@ -27,6 +26,8 @@ static int supported(int level) {
     return level == 0;
 #endif
 }
+
+static int supported(int level) { return level >= 0 && level < LEVELS && ow_processor_has(level); }
 
 int ow_set_level(int level) {
     if (!supported(level)) return 0;

@@ -45,7 +45,7 @@ def kernel(request: pytest.FixtureRequest, library: tuple[str, Path]) -> Iterato
     ffi.dlclose(loaded)
 
 
-def _guarded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def guarded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy whose last byte is that of a page, behind which is one that may not be read or written."""
     pages = -(-array.nbytes // mmap.PAGESIZE)
     memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
@@ -103,12 +103,12 @@ def test_sizes_beside_those_of_tiles(kernel: tuple[FFI, Any, Any], inner: int) -
             left = random.uniform(-1, 1, (rows, inner)).astype(kernel[2])
             right = random.uniform(-1, 1, (inner, columns)).astype(kernel[2])
             tables = (np.arange(rows) * inner, np.arange(inner), np.arange(inner) * columns, np.arange(columns))
-            to = _guarded(np.full((rows, columns), np.nan, kernel[2]))
+            to = guarded(np.full((rows, columns), np.nan, kernel[2]))
             _multiply(
                 kernel,
                 (rows, inner, columns),
                 (*tables, np.arange(columns)),
-                *map(_guarded, (left, right)),
+                *map(guarded, (left, right)),
                 to,
                 columns,
             )
@@ -129,7 +129,7 @@ def test_elements_lie_anywhere(kernel: tuple[FFI, Any, Any]) -> None:
         left_rows, left_inner = random.permutation(2000)[:rows], random.permutation(2000)[:inner]
         right_inner = random.permutation(3000)[:inner]
         to_columns = np.concatenate([np.arange(40), 2000 + np.arange(37)])
-        left, right, to = _guarded(memory[:4000]), _guarded(memory), np.zeros(5000, kernel[2])
+        left, right, to = guarded(memory[:4000]), guarded(memory), np.zeros(5000, kernel[2])
         start = memory[:rows].copy()
         tables = (left_rows, left_inner, right_inner, columns_at, to_columns)
         _multiply(kernel, (rows, inner, columns), tables, left, right, to, 50, start)
@@ -150,8 +150,8 @@ def test_packed_panels(kernel: tuple[FFI, Any, Any]) -> None:
     left, right, addend = (
         random.uniform(-1, 1, shape).astype(dtype) for shape in ((rows, inner), (inner, columns), (1, columns))
     )
-    memory = _guarded(right)
-    to = _guarded(np.full((rows, columns), np.nan, dtype))
+    memory = guarded(right)
+    to = guarded(np.full((rows, columns), np.nan, dtype))
     offsets = [
         ffi.new("int64_t[]", [step * k for k in range(n)]) for n, step in ((rows, inner), (300, 1), (300, columns))
     ]
@@ -206,7 +206,7 @@ def test_lines_of_terms(kernel: tuple[FFI, Any, Any], line: int, step: int) -> N
     right = random.uniform(-1, 1, (lines, reach)).astype(dtype)
     windows = np.lib.stride_tricks.sliding_window_view(right, (line - 1) * step + 1, 1)[..., ::step]
     expected = np.einsum("rki,kji->rj", left[..., :line].astype("float64"), windows.astype("float64"))
-    left_memory, right_memory = _guarded(left.reshape(-1)[: left.size - 3]), _guarded(right)
+    left_memory, right_memory = guarded(left.reshape(-1)[: left.size - 3]), guarded(right)
 
     def product(first: int, end: int, right_memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         tables = (
@@ -234,4 +234,4 @@ def test_lines_of_terms(kernel: tuple[FFI, Any, Any], line: int, step: int) -> N
     # What follows a line of the second matrix is no term either.
     beside = np.full((lines, reach), np.nan, dtype)
     beside[:, : (line - 1) * step + 1] = right[:, : (line - 1) * step + 1]
-    assert (product(0, 1, _guarded(beside)) == whole[:, :1]).all()
+    assert (product(0, 1, guarded(beside)) == whole[:, :1]).all()

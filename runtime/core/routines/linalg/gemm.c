@@ -3,6 +3,7 @@
  * OpenBLAS could share them out itself, but what its threads wait for one another is a third of the time of a product of
  * some hundred rows. Here each thread computes some matrices of a batch, or a rectangle of the result of a large one. */
 #include "blas.h"
+#include "isa/level.h"
 
 enum {
     /* Rectangles begin at multiples of the rows and columns that OpenBLAS holds in registers. */
@@ -54,7 +55,7 @@ static void multiply_one(const product *p, const ow_matrix *a, const ow_matrix *
 static int is_worth_tiles(int dtype, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
     int64_t shortest = ow_min(ow_min(c->rows, c->columns), a->columns);
     double work = (double)c->rows * (double)c->columns * (double)a->columns;
-    if (ow_level != 2 /* with AVX-512 */ || ow_dtype_kinds[dtype] != OW_KIND_FLOATING || work <= LARGEST_TILE) return 0;
+    if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING || work <= LARGEST_TILE || !ow_processor_has(2)) return 0;
     if (a->column_stride == 1 && b->row_stride == 1) return 0; /* those it always packs */
     return c->rows > 1 && c->columns > 1 && (shortest < LEAST_PACKED_EXTENT || work < LEAST_PACKED);
 }

@@ -1,109 +1,67 @@
 /* Solutions with triangular matrices.
  *
  * OpenBLAS takes three times as long for one as for a product of the same size. Here the triangle is halved until it is
- * small, so that nearly all work is products; a small one is solved for many columns at once, in vector registers. That
- * needs rows of the solution to lie in memory without gaps, so it is turned before and after. Threads share the columns. */
+ * small, so that nearly all work is products; a small one is solved for several columns at once, in vector registers
+ * (levels/triangle_kernels.c). Threads share the columns. */
 #include "lapack.h"
 
 #include "blas.h"
 #include "families/driver.h"
+#include "levels/triangle_kernels.h"
 
 OW_LAPACK_VARIANTS(trsm, ow_trsm_type)
 
 enum {
-    LEAF = 32,  /* rows of a small triangle */
-    SMALL = 48, /* rows of one that OpenBLAS solves as quickly */
     STRIP = 64, /* columns that OpenBLAS solves for at once */
-    PADDED = 16 /* columns that are solved for at least: a vector of float, two of double */
+    FEW = 4     /* columns for which products of halves are not worth their calls */
 };
 
-static int64_t padded(int64_t columns) { return (columns + PADDED - 1) / PADDED * PADDED; }
+#define DECLARE(level) extern ow_solve_triangle ow_solve_triangle_f32_##level, ow_solve_triangle_f64_##level;
+DECLARE(v1)
+DECLARE(v3)
+DECLARE(v4)
 
-/* ---- small triangles ----------------------------------------------------------------------------------- */
-
-/* 1 if the last rows of the solution are computed first. */
-static int from_below(const ow_triangle *t) { return t->is_upper == (t->trans == 'N'); }
-
-/* Solves for `columns` columns, a multiple of PADDED; row i of the solution begins at i * pitch. Sums stay in registers, of
- * up to four vectors at a time. */
-#define LEAF_BLOCK(vectors) \
-    for (; columns >= (vectors) * lanes; columns -= (vectors) * lanes, x += (vectors) * lanes) \
-        for (int64_t i = 0; i < n; i++) { \
-            vector sums[vectors], *to = (vector *)(x + i * step * pitch); \
-            for (int v = 0; v < (vectors); v++) sums[v] = to[v]; \
-            for (int64_t j = 0; j < i; j++) { \
-                const vector *from = (const vector *)(x + j * step * pitch); \
-                for (int v = 0; v < (vectors); v++) sums[v] -= a[(i * down + j * across) * step] * from[v]; \
-            } \
-            vector divisor = (vector){} + (t->is_unit ? 1 : a[i * step * (down + across)]); \
-            for (int v = 0; v < (vectors); v++) to[v] = sums[v] / divisor; \
-        }
-#define LEAF_LOOP(name, target, type) \
-    target static void name(const ow_triangle *t, char *first, int64_t pitch, int64_t columns) { \
-        typedef type vector __attribute__((vector_size(64), aligned(sizeof(type)), may_alias)); \
-        int64_t down = t->trans == 'N' ? 1 : t->lda, across = t->trans == 'N' ? t->lda : 1, n = t->n; \
-        int64_t start = from_below(t) ? n - 1 : 0, step = from_below(t) ? -1 : 1, lanes = 64 / sizeof(type); \
-        const type *a = (const type *)t->a + start * (down + across); \
-        type *x = (type *)first + start * pitch; \
-        LEAF_BLOCK(4) \
-        LEAF_BLOCK(1) \
-    }
-#define LEAF_LOOPS(level, target) \
-    LEAF_LOOP(leaf_float_##level, target, float) \
-    LEAF_LOOP(leaf_double_##level, target, double)
-
-typedef void leaf_loop(const ow_triangle *t, char *x, int64_t pitch, int64_t columns);
-
-LEAF_LOOPS(v1, )
+static ow_solve_triangle *kernel_of(int dtype) {
+    const int is_double = dtype == OW_FLOAT64;
 #if OW_NLEVELS == 3
-LEAF_LOOPS(v3, __attribute__((target("arch=x86-64-v3"))))
-LEAF_LOOPS(v4, __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"))))
-static leaf_loop *const leaf_loops[OW_NLEVELS][2] = {
-    {leaf_float_v1, leaf_double_v1}, {leaf_float_v3, leaf_double_v3}, {leaf_float_v4, leaf_double_v4}};
-#else
-static leaf_loop *const leaf_loops[OW_NLEVELS][2] = {{leaf_float_v1, leaf_double_v1}};
+    if (ow_level == 2) return is_double ? ow_solve_triangle_f64_v4 : ow_solve_triangle_f32_v4;
+    if (ow_level == 1) return is_double ? ow_solve_triangle_f64_v3 : ow_solve_triangle_f32_v3;
 #endif
-
-/* ---- large ones ---------------------------------------------------------------------------------------- */
+    return is_double ? ow_solve_triangle_f64_v1 : ow_solve_triangle_f32_v1;
+}
 
 typedef struct {
     const ow_lapack *l;
     const ow_triangle *triangles;
     int count;
-    char *x; /* column-major */
+    char *x;
     int64_t ldx, columns;
-    char *rows; /* the same, row-major and padded */
 } solution;
 
-static void solve(const ow_lapack *l, const ow_triangle *t, char *x, int64_t pitch, int64_t columns) {
-    if (t->n <= LEAF) {
-        leaf_loops[ow_level][l->letter](t, x, pitch, columns);
+static void solve(const ow_lapack *l, const ow_triangle *t, char *x, int64_t ldx, int64_t columns) {
+    int64_t down = t->trans == 'N' ? 1 : t->lda, across = t->trans == 'N' ? t->lda : 1;
+    int up = t->is_upper == (t->trans == 'N'); /* the last rows are solved for first */
+    if (t->n <= OW_TRIANGLE_ROWS) {
+        kernel_of(l->dtype)(t->a, down, across, t->n, up, t->is_unit, x, ldx, columns);
         return;
     }
-    int64_t item = ow_itemsize(l->dtype), half = (t->n / 2 + LEAF - 1) / LEAF * LEAF, rest = t->n - half;
+    int64_t item = ow_itemsize(l->dtype), half = (t->n / 2 + OW_TRIANGLE_ROWS - 1) / OW_TRIANGLE_ROWS * OW_TRIANGLE_ROWS;
+    int64_t rest = t->n - half;
     ow_triangle first = *t, second = *t;
     first.n = half;
     second.n = rest;
     second.a += half * (t->lda + 1) * item;
-    ow_matrix above = {x, half, columns, pitch, 1, 0}, below = {x + half * pitch * item, rest, columns, pitch, 1, 0};
-    int is_plain = t->trans == 'N', up = from_below(t);
-    char *corner = t->a + half * (t->is_upper ? t->lda : 1) * item;
-    ow_matrix block = {corner, up ? half : rest, up ? rest : half, is_plain ? 1 : t->lda, is_plain ? t->lda : 1, 0};
-    solve(l, up ? &second : &first, up ? below.data : above.data, pitch, columns);
+    ow_matrix above = {x, half, columns, 1, ldx, 0}, below = {x + half * item, rest, columns, 1, ldx, 0};
+    ow_matrix block = {t->a + half * (up ? across : down) * item, up ? half : rest, up ? rest : half, down, across, 0};
+    solve(l, up ? &second : &first, up ? below.data : above.data, ldx, columns);
     ow_lapack_subtract(l, &block, up ? &below : &above, up ? &above : &below);
-    solve(l, up ? &first : &second, up ? above.data : below.data, pitch, columns);
+    solve(l, up ? &first : &second, up ? above.data : below.data, ldx, columns);
 }
 
 static void solve_columns(void *context, int64_t begin, int64_t end) {
     const solution *s = context;
-    int64_t item = ow_itemsize(s->l->dtype), n = s->triangles->n, pitch = padded(s->columns);
-    int64_t count = (end < s->columns ? end : s->columns) - begin;
-    char *x = s->x + begin * s->ldx * item, *rows = s->rows + begin * item;
-    ow_transpose(rows, pitch * item, x, s->ldx * item, n, count, item);
-    for (int64_t i = 0; i < n && begin + count < end; i++)
-        memset(rows + (i * pitch + count) * item, 0, (size_t)((end - begin - count) * item));
-    for (int k = 0; k < s->count; k++) solve(s->l, &s->triangles[k], rows, pitch, end - begin);
-    ow_transpose(x, s->ldx * item, rows, pitch * item, count, n, item);
+    char *x = s->x + begin * s->ldx * ow_itemsize(s->l->dtype);
+    for (int k = 0; k < s->count; k++) solve(s->l, &s->triangles[k], x, s->ldx, end - begin);
 }
 
 /* By OpenBLAS, in strips that do not depend on the number of threads. */
@@ -121,17 +79,11 @@ static void solve_strips(void *context, int64_t begin, int64_t end) {
 
 void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int count, int64_t columns, char *x,
                                int64_t ldx) {
-    solution s = {l, t, count, x, ldx, columns, NULL};
+    solution s = {l, t, count, x, ldx, columns};
     double work = count * (double)t->n * (double)t->n * (double)columns / 8;
-    int64_t width = padded(columns), nbytes = t->n * width * ow_itemsize(l->dtype);
-    int is_small = t->n <= SMALL || columns < PADDED || ow_lapack_is_complex(l);
-    if (is_small || !(s.rows = ow_alloc(nbytes))) {
-        if (!is_small) ow_error_take(NULL, 0); /* no memory for the quick way */
-        ow_parallel_for(columns, STRIP, work, solve_strips, &s);
-        return;
-    }
-    ow_parallel_for(width, padded((width - 1) / ow_num_threads() + 1), work, solve_columns, &s);
-    ow_dealloc(s.rows, nbytes);
+    int is_by_strips = ow_lapack_is_complex(l) || (t->n > OW_TRIANGLE_ROWS && columns < FEW);
+    int64_t least = is_by_strips ? STRIP : (columns - 1) / ow_num_threads() + 1;
+    ow_parallel_for(columns, least, work, is_by_strips ? solve_strips : solve_columns, &s);
 }
 
 typedef struct {
