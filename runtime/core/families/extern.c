@@ -87,14 +87,38 @@ void ow_product_gemm(ow_product *p) {
     ow_matrix a = ow_matrix_of(p->a), b = ow_matrix_of(p->b), c = ow_matrix_of(p->work);
     const int64_t batches = p->result->ndim == 3 ? p->result->sizes[0] : 1;
     if (!p->result->numel) return;
-    if (p->a->dtype != p->compute) ow_half_product_run((float)p->alpha.d, &a, &b, (float)p->beta.d, &c, batches);
-    else ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, batches);
+    ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, batches);
 }
 
 /* 1 if the operands are multiplied as they are, though they are not of the dtype of computation. */
 static int keeps_halves(const ow_product *p) {
     const ow_matrix a = ow_matrix_of(p->inputs[0]), b = ow_matrix_of(p->inputs[1]);
     return p->multiply == ow_product_gemm && ow_half_product_suits(p->inputs[0]->dtype, &a, &b);
+}
+
+/* A tensor as a matrix of the size of another one, to which it is expanded. */
+static ow_matrix expanded(const ow_tensor *t, const ow_matrix *to) {
+    ow_matrix m = {t->data, to->rows, to->columns, 0, 0, 0};
+    if (t->ndim > 0 && t->sizes[t->ndim - 1] != 1) m.column_stride = t->strides[t->ndim - 1];
+    if (t->ndim > 1 && t->sizes[t->ndim - 2] != 1) m.row_stride = t->strides[t->ndim - 2];
+    return m;
+}
+
+/* Halves are rounded where they are stored, so that nothing is copied but a result that an operand shares memory with. */
+static int compute_halves(const ow_plan *plan) {
+    ow_product *p = plan->details;
+    ow_tensor *reads[] = {p->inputs[0], p->inputs[1], p->addend != p->result ? p->addend : NULL};
+    const int direct = p->mode == OW_NEW || !ow_shares_memory(p->result, reads, 3);
+    p->work = direct ? p->result : ow_tensor_new(p->result->dtype, p->result->ndim, p->result->sizes, NULL);
+    if (!p->work) return 0;
+    const ow_matrix a = ow_matrix_of(p->inputs[0]), b = ow_matrix_of(p->inputs[1]), c = ow_matrix_of(p->work);
+    const ow_matrix addend = p->addend ? expanded(p->addend, &c) : c;
+    ow_half_product_run((float)p->alpha.d, &a, &b, (float)p->beta.d, p->addend ? &addend : NULL, &c,
+                        p->result->dtype == OW_FLOAT32, p->result->ndim == 3 ? p->result->sizes[0] : 1);
+    int done = !ow_error_pending();
+    if (done && !direct) done = ow_copy(p->result, p->work);
+    if (!direct) ow_tensor_free(p->work);
+    return done;
 }
 
 /* Operands in other dtypes or layouts are copied, and so is the result, where it cannot be written as it is. */
@@ -104,9 +128,8 @@ static int compute(const ow_plan *plan) {
     int direct = p->result->ndim > 0 ? readable(p->result, p->compute) : p->result->dtype == p->compute;
     direct = direct && (p->mode == OW_NEW || !ow_shares_memory(p->result, reads, 3));
     p->work = direct ? p->result : ow_tensor_new(p->compute, p->result->ndim, p->result->sizes, NULL);
-    const int halves = keeps_halves(p);
-    p->a = halves || readable(p->inputs[0], p->compute) ? p->inputs[0] : ow_clone(p->inputs[0], p->compute, 1);
-    p->b = halves || readable(p->inputs[1], p->compute) ? p->inputs[1] : ow_clone(p->inputs[1], p->compute, 1);
+    p->a = readable(p->inputs[0], p->compute) ? p->inputs[0] : ow_clone(p->inputs[0], p->compute, 1);
+    p->b = readable(p->inputs[1], p->compute) ? p->inputs[1] : ow_clone(p->inputs[1], p->compute, 1);
     int done = p->work && p->a && p->b && (!p->addend || ignores_addend(p) || ow_copy(p->work, p->addend));
     if (done) p->multiply(p);
     done = done && !ow_error_pending();
@@ -131,7 +154,7 @@ ow_tensor *ow_product_run(ow_product *p, const ow_op *op, ow_tensor *const *inpu
         const ow_scalar params[] = {p->beta, p->alpha};
         const ow_plan plan = {.op = op, .inputs = operands + !addend, .results = &p->result, .nresults = 1, .compute = p->compute,
                               .params = params, .details = p};
-        done = ow_execute(&plan, compute);
+        done = ow_execute(&plan, keeps_halves(p) ? compute_halves : compute);
         if (!done && mode == OW_NEW) ow_tensor_free(p->result);
     }
     ow_tensor_free(p->before);

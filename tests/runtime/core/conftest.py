@@ -7,6 +7,8 @@ itself has them, but with stubs for operators, casts and copies.
 from __future__ import annotations
 
 import atexit
+import ctypes
+import mmap
 import os
 import shutil
 import subprocess
@@ -18,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cffi import FFI
 from folders import shared_folder
@@ -56,6 +59,34 @@ def generated_headers() -> Path:
 def flags() -> list[str]:
     include = [*CORE_INCLUDES, f"-I{generated_headers()}", f"-I{sysconfig.get_paths()['include']}"]
     return ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-DOW_NLEVELS=3", "-pthread", *include]
+
+
+LEVELS = {"v1": "x86-64", "v3": "x86-64-v3", "v4": "x86-64-v4"}
+"""The compiler's name of each instruction-set level."""
+
+_NEEDED = {"v1": "sse2", "v3": "avx2", "v4": "avx512bw"}
+
+
+def processor_has(feature: str) -> bool:
+    """Whether the system names a feature of this processor."""
+    return feature in Path("/proc/cpuinfo").read_text().split()
+
+
+def needs_level(level: str) -> None:
+    """Skip the test unless this processor runs code of a level."""
+    if not processor_has(_NEEDED[level]):
+        pytest.skip(f"this processor has no {_NEEDED[level]}")
+
+
+def guarded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy whose last byte is that of a page, behind which is one that may not be read or written."""
+    pages = -(-array.nbytes // mmap.PAGESIZE)
+    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + pages * mmap.PAGESIZE
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+    copy = np.frombuffer(memory, array.dtype, array.size, pages * mmap.PAGESIZE - array.nbytes)
+    copy[...] = array.reshape(-1)
+    return copy
 
 
 def sources(names: list[str]) -> list[str]:

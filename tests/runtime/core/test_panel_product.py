@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +10,9 @@ import numpy as np
 import pytest
 from cffi import FFI
 
-from .conftest import CORE, compiled_once, flags
+from .conftest import CORE, LEVELS, compiled_once, flags, guarded, needs_level
 
 FOLDER = CORE / "routines" / "linalg" / "levels"
-LEVELS = {"v1": "x86-64", "v3": "x86-64-v3", "v4": "x86-64-v4"}
-NEEDED = {"v1": "sse2", "v3": "avx2", "v4": "avx512bw"}
 DTYPES = {"f32": np.float32, "f64": np.float64}
 
 
@@ -24,8 +20,7 @@ DTYPES = {"f32": np.float32, "f64": np.float64}
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A level and its kernels."""
     level = request.param
-    if NEEDED[level] not in Path("/proc/cpuinfo").read_text():
-        pytest.skip(f"this processor has no {NEEDED[level]}")
+    needs_level(level)
     source = str(FOLDER / "panel_product_kernels.c")
     options = ("-O2", f"-march={LEVELS[level]}", f"-DOW_LEVEL={level}", "-shared", "-fPIC", *flags())
     return level, compiled_once(tmp_path_factory, f"panels {level}", *options, source)
@@ -43,17 +38,6 @@ def kernel(request: pytest.FixtureRequest, library: tuple[str, Path]) -> Iterato
     loaded = ffi.dlopen(str(path))
     yield ffi, getattr(loaded, name), DTYPES[request.param]
     ffi.dlclose(loaded)
-
-
-def guarded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy whose last byte is that of a page, behind which is one that may not be read or written."""
-    pages = -(-array.nbytes // mmap.PAGESIZE)
-    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
-    address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + pages * mmap.PAGESIZE
-    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
-    copy = np.frombuffer(memory, array.dtype, array.size, pages * mmap.PAGESIZE - array.nbytes)
-    copy[...] = array.reshape(-1)
-    return copy
 
 
 def _multiply(

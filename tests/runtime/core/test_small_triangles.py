@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from cffi import FFI
 
-from .conftest import CORE, compiled_once, flags
-from .test_panel_product import DTYPES, LEVELS, NEEDED, guarded
+from .conftest import CORE, LEVELS, compiled_once, flags, guarded, needs_level
+from .test_panel_product import DTYPES
 
 FOLDER = CORE / "routines" / "linalg" / "levels"
 Array = np.ndarray[Any, Any]
@@ -22,8 +21,7 @@ Solve = Callable[..., Array]
 def solve(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Solve:
     """A function that solves with one of the kernels, whose memory ends at pages that may not be touched."""
     level, dtype = request.param
-    if NEEDED[level] not in Path("/proc/cpuinfo").read_text():
-        pytest.skip(f"this processor has no {NEEDED[level]}")
+    needs_level(level)
     source = str(FOLDER / "triangle_kernels.c")
     options = ("-O2", f"-march={LEVELS[level]}", f"-DOW_LEVEL={level}", "-shared", "-fPIC", *flags())
     path = compiled_once(tmp_path_factory, f"triangles {level}", *options, source)

@@ -1,134 +1,58 @@
 /* Products of matrices of bytes, signed or not, whose sums are 32 bits wide; what quantized products are made of. */
 #include "families/driver.h"
 #include "families/core_call.h"
+#include "families/extern.h"
 #include "routines/linalg/levels/byte_product_kernels.h"
-#include "routines/linalg/panel_tiles.h"
+#include "routines/linalg/unit_product.h"
 #include "tensor/storage.h"
 
-const ow_byte_product *ow_byte_product_v1(void);
-const ow_byte_product *ow_byte_product_v3(void);
-const ow_byte_product *ow_byte_product_v4(void);
+ow_byte_product ow_byte_product_v1, ow_byte_product_v3, ow_byte_product_v4;
 
-static const ow_byte_product *kernels_now(void) {
+static const ow_unit_kernel *kernel_for(int first_is_signed, int second_is_signed) {
 #if OW_NLEVELS == 3
-    if (ow_level == 2) return ow_byte_product_v4();
-    if (ow_level == 1) return ow_byte_product_v3();
+    if (ow_level == 2) return ow_byte_product_v4(first_is_signed, second_is_signed);
+    if (ow_level == 1) return ow_byte_product_v3(first_is_signed, second_is_signed);
 #endif
-    return ow_byte_product_v1();
+    return ow_byte_product_v1(first_is_signed, second_is_signed);
 }
 
-enum {
-    AT_ONCE = 16 /* multiplications in the time of one addition */
-};
-
-/* One of the two matrices in panels. Its lines are rows of the first matrix and columns of the second one. */
 typedef struct {
-    const uint8_t *from;
-    int64_t line_stride, inner_stride, lines;
-    ow_pack_lines *pack;
-    int width;     /* lines of a panel */
-    int is_signed; /* as it is packed */
-    uint8_t flip;
-    int32_t *to, *sums;
-    int64_t panels;
-} packing;
-
-typedef struct {
-    const ow_byte_product *kernels;
-    packing a, b;
-    int64_t inner, units;
+    int64_t inner, columns;
+    const int32_t *row_sums, *column_sums; /* of the lines of both matrices; NULL: nothing is to be taken away */
     int32_t zero;         /* the zero point of the first matrix, as it is packed */
     int32_t shift;        /* what the second one has more as it is packed, */
     const int32_t *zeros; /* and the zero points of its columns so; NULL: they are all `shift` */
-    int32_t *result;
-} product;
-
-static void pack_panels(const void *context, int is_second, int64_t begin, int64_t end) {
-    const product *p = context;
-    const packing *m = is_second ? &p->b : &p->a;
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t first = k * m->width;
-        m->pack(m->to + k * m->width * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                ow_min(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums ? m->sums + first : NULL);
-    }
-}
-
-static void pack(void *context, int64_t begin, int64_t end) {
-    ow_pack_both(context, ((const product *)context)->a.panels, begin, end, pack_panels);
-}
+    int32_t *to;
+} byte_result;
 
 /* The sums of products of (a - zero) and (b - zero) are those of a and b less multiples of the sums of lines; all wraps. */
-static void store(const product *p, const int32_t *tile, int64_t row, int64_t column) {
-    const int64_t columns = p->b.lines, rows = ow_min(p->a.width, p->a.lines - row);
-    const int64_t n = ow_min(p->b.width, columns - column);
-    const uint32_t zero = (uint32_t)p->zero;
-    for (int64_t i = 0; i < rows; i++) {
-        const uint32_t sum = (uint32_t)p->a.sums[row + i] - (uint32_t)p->inner * zero;
-        uint32_t *to = (uint32_t *)p->result + (row + i) * columns + column;
-        const uint32_t *from = (const uint32_t *)tile + i * p->b.width;
-        if (p->zeros) {
-            const uint32_t *zeros = (const uint32_t *)p->zeros + column;
+static void store(const void *result, const void *sums, int width, int64_t row, int64_t column, int64_t rows, int64_t n) {
+    const byte_result *r = result;
+    const uint32_t zero = (uint32_t)r->zero, *from = sums;
+    for (int64_t i = 0; i < rows; i++, from += width) {
+        const uint32_t sum = r->row_sums ? (uint32_t)r->row_sums[row + i] - (uint32_t)r->inner * zero : 0;
+        uint32_t *to = (uint32_t *)r->to + (row + i) * r->columns + column;
+        if (r->zeros) {
+            const uint32_t *zeros = (const uint32_t *)r->zeros + column;
             for (int64_t j = 0; j < n; j++) to[j] = from[j] - sum * zeros[j];
         } else {
-            const uint32_t less = sum * (uint32_t)p->shift;
+            const uint32_t less = sum * (uint32_t)r->shift;
             for (int64_t j = 0; j < n; j++) to[j] = from[j] - less;
         }
         if (!zero) continue;
-        const uint32_t *sums = (const uint32_t *)p->b.sums + column;
-        for (int64_t j = 0; j < n; j++) to[j] -= zero * sums[j];
+        const uint32_t *column_sums = (const uint32_t *)r->column_sums + column;
+        for (int64_t j = 0; j < n; j++) to[j] -= zero * column_sums[j];
     }
 }
 
-static void multiply_panels(const void *context, int64_t row, int64_t column) {
-    const product *p = context;
-    _Alignas(64) int32_t tile[OW_MOST_SUMS];
-    p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + column * p->b.width * p->units, p->units);
-    store(p, tile, row * p->a.width, column * p->b.width);
-}
-
-static void multiply(void *context, int64_t begin, int64_t end) {
-    ow_multiply_groups(context, ((const product *)context)->a.panels, begin, end, multiply_panels);
-}
-
-/* Four bytes in a unit are signed ones of the first matrix and others of the second one, whatever they are in memory. */
-static packing packing_of(const product *p, const ow_tensor *t, int line) {
-    const int is_signed = t->dtype == OW_INT8, packed = p->kernels->unit == 4 ? line == 0 : is_signed;
-    const int width = line ? p->kernels->columns : p->kernels->rows;
-    return (packing){.from = (const uint8_t *)t->data,
-                     .line_stride = t->strides[line],
-                     .inner_stride = t->strides[!line],
-                     .lines = t->sizes[line],
-                     .pack = line ? p->kernels->pack_columns : p->kernels->pack_rows,
-                     .width = width,
-                     .is_signed = packed,
-                     .flip = is_signed == packed ? 0 : 0x80,
-                     .panels = (t->sizes[line] + width - 1) / width};
+/* Bytes as they are packed: of mixed kernels signed in the first matrix and not in the second one. */
+static void set_signs(ow_panels *m, const ow_unit_kernel *kernel, int is_signed, int wanted) {
+    m->is_signed = kernel->is_mixed ? wanted : is_signed;
+    m->flip = m->is_signed == is_signed ? 0 : 0x80;
 }
 
 /* What elements have more as they are packed. */
-static int32_t shift_of(const packing *m) { return !m->flip ? 0 : m->is_signed ? -128 : 128; }
-
-static int64_t words_of(const product *p, const packing *m) { return m->panels * m->width * (p->units + 1); }
-
-/* The sums lie behind the panels. */
-static int make_room(const product *p, packing *m) {
-    m->to = ow_alloc(4 * words_of(p, m));
-    m->sums = m->to + m->panels * m->width * p->units;
-    return m->to != NULL;
-}
-
-static void release(const product *p, packing *m) {
-    if (m->to) ow_dealloc(m->to, 4 * words_of(p, m));
-}
-
-static void run(product *p) {
-    const double bytes = (double)(p->a.lines + p->b.lines) * (double)p->inner / AT_ONCE;
-    const double work = (double)p->a.lines * (double)p->b.lines * (double)p->inner / AT_ONCE + bytes;
-    void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
-    if (ow_parallel_for(p->a.panels + p->b.panels, 4, bytes, pack, p))
-        ow_parallel_for(ow_panel_groups(p->a.panels) * p->b.panels, 1, work, multiply, p);
-    ow_gil_acquire(token);
-}
+static int32_t shift_of(const ow_panels *m) { return !m->flip ? 0 : m->is_signed ? -128 : 128; }
 
 /* ---- the operator ----------------------------------------------------------------------------------------------- */
 
@@ -153,30 +77,51 @@ static int check(const ow_tensor *self, const ow_tensor *mat2, const ow_tensor *
     return 1;
 }
 
+/* Zero points as bytes are packed; NULL with the error set. */
+static ow_tensor *shifted_by(const ow_tensor *zeros, int32_t shift) {
+    ow_tensor *shifted = ow_tensor_new(OW_INT32, 1, zeros->sizes, NULL);
+    for (int64_t j = 0; shifted && j < zeros->numel; j++)
+        ((uint32_t *)shifted->data)[j] = ((uint32_t *)zeros->data)[j] + (uint32_t)shift;
+    return shifted;
+}
+
 static int compute(const ow_plan *plan) {
     const ow_tensor *self = plan->inputs[0], *mat2 = plan->inputs[1], *zeros = plan->inputs[2], *result = plan->results[0];
     const int64_t zero = plan->call->ints[0];
     if (!result->numel) return 1;
-    product p = {.kernels = kernels_now(), .inner = self->sizes[1], .result = (int32_t *)result->data};
-    p.units = (p.inner + p.kernels->unit - 1) / p.kernels->unit;
-    p.a = packing_of(&p, self, 0);
-    p.b = packing_of(&p, mat2, 1);
-    p.zero = (int32_t)(zero == OW_NONE ? 0 : zero) + shift_of(&p.a);
-    p.shift = shift_of(&p.b);
-    ow_tensor *shifted = NULL;
-    int done = make_room(&p, &p.a) && make_room(&p, &p.b);
-    if (done && zeros) done = (shifted = ow_tensor_new(OW_INT32, 1, zeros->sizes, NULL)) != NULL;
-    if (done && zeros) {
-        for (int64_t j = 0; j < zeros->numel; j++)
-            ((uint32_t *)shifted->data)[j] = ((uint32_t *)zeros->data)[j] + (uint32_t)p.shift;
-        p.zeros = (int32_t *)shifted->data;
+    const int is_signed = self->dtype == OW_INT8, is_signed2 = mat2->dtype == OW_INT8;
+    const ow_unit_kernel *kernel = kernel_for(is_signed, is_signed2);
+    const ow_matrix a = ow_matrix_of(self), b = ow_matrix_of(mat2);
+    ow_unit_product p = ow_unit_product_of(kernel, 1, &a, &b);
+    set_signs(&p.a, kernel, is_signed, 1);
+    set_signs(&p.b, kernel, is_signed2, 0);
+    byte_result r = {.inner = p.inner, .columns = mat2->sizes[1], .to = (int32_t *)result->data};
+    r.zero = (int32_t)(zero == OW_NONE ? 0 : zero) + shift_of(&p.a);
+    r.shift = shift_of(&p.b);
+    const int needs_rows = zeros || r.shift, needs_columns = r.zero != 0;
+    if (needs_rows) p.a.unpacked = 0; /* sums of rows are taken as they are packed */
+    const int64_t of_a = ow_unit_words(&p, &p.a), of_b = ow_unit_words(&p, &p.b);
+    const int64_t row_sums = p.a.panels * p.a.width, words = of_a + of_b + row_sums + p.b.panels * p.b.width;
+    ow_tensor *shifted = zeros ? shifted_by(zeros, r.shift) : NULL;
+    uint32_t *room = zeros && !shifted ? NULL : ow_alloc(4 * words);
+    if (room) {
+        p.a.to = room;
+        p.b.to = room + of_a;
+        if (needs_rows) r.row_sums = p.a.sums = (int32_t *)room + of_a + of_b;
+        if (needs_columns) r.column_sums = p.b.sums = (int32_t *)room + of_a + of_b + row_sums;
+        if (shifted) r.zeros = (const int32_t *)shifted->data;
+        p.store = store;
+        p.result = &r;
+        const double work = ow_unit_product_work(&p);
+        void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
+        ow_unit_product_run(&p);
+        ow_gil_acquire(token);
+        ow_dealloc(room, 4 * words);
+    } else if (!ow_error_pending()) {
+        ow_fail(OW_OUT_OF_MEMORY, "no memory for %lld bytes", (long long)(4 * words));
     }
-    if (!p.zero) p.b.sums = NULL; /* of which nothing is taken away */
-    if (done) run(&p);
-    release(&p, &p.a);
-    release(&p, &p.b);
     ow_tensor_free(shifted);
-    return done && !ow_error_pending();
+    return !ow_error_pending();
 }
 
 /* inputs: self, mat2, and the zero points of the columns of mat2 or NULL; ints: the zero point of self */

@@ -3,14 +3,13 @@
 #include "routines/linalg/half_product.h"
 
 #include "routines/linalg/levels/half_product_kernels.h"
-#include "routines/linalg/panel_tiles.h"
-#include "tensor/tensor.h"
+#include "routines/linalg/unit_product.h"
 
-const ow_half_product *ow_half_product_v1(void);
-const ow_half_product *ow_half_product_v3(void);
-const ow_half_product *ow_half_product_v4(void);
+ow_half_product ow_half_product_v1(void);
+ow_half_product ow_half_product_v3(void);
+ow_half_product ow_half_product_v4(void);
 
-static const ow_half_product *kernels_now(void) {
+static ow_half_product kernels_now(void) {
 #if OW_NLEVELS == 3
     if (ow_level == 2) return ow_half_product_v4();
     if (ow_level == 1) return ow_half_product_v3();
@@ -19,107 +18,81 @@ static const ow_half_product *kernels_now(void) {
 }
 
 enum {
-    LEAST_EXTENT = 16,            /* of matrices that are quicker packed than converted */
+    LEAST_EXTENT = 16, /* of matrices that are quicker packed than converted, unless their rows are read where they lie */
     LEAST_MULTIPLICATIONS = 1 << 16,
-    AT_ONCE = 8                   /* multiplications in the time of one addition */
+    BATCHES_BY_THREAD = 8 /* so many products are shared by the threads, of fewer the tiles of each */
 };
 
-/* One of the two matrices in panels. Its lines are rows of the first matrix and columns of the second one. */
-typedef struct {
-    const uint16_t *from;
-    int64_t line_stride, inner_stride, lines, panels;
-    ow_pack_halves *pack;
-    int width; /* lines of a panel */
-    uint32_t *to;
-} packing;
-
-typedef struct {
-    const ow_half_product *kernels;
-    packing a, b;
-    int64_t inner, units;
-    float alpha, beta;
-    float *result;
-    int64_t row_stride, column_stride;
-} product;
-
-static void pack_panels(const void *context, int is_second, int64_t begin, int64_t end) {
-    const product *p = context;
-    const packing *m = is_second ? &p->b : &p->a;
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t first = k * m->width;
-        m->pack(m->to + first * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                ow_min(m->width, m->lines - first), p->inner);
-    }
-}
-
-static void pack(void *context, int64_t begin, int64_t end) {
-    ow_pack_both(context, ((const product *)context)->a.panels, begin, end, pack_panels);
-}
-
-static void store(const product *p, const float *tile, int64_t row, int64_t column) {
-    const int64_t rows = ow_min(p->a.width, p->a.lines - row), columns = ow_min(p->b.width, p->b.lines - column);
-    for (int64_t i = 0; i < rows; i++, tile += p->b.width) {
-        float *to = p->result + (row + i) * p->row_stride + column * p->column_stride;
-        for (int64_t j = 0; j < columns; j++) {
-            float *each = to + j * p->column_stride;
-            *each = p->beta == 0 ? p->alpha * tile[j] : p->beta * *each + p->alpha * tile[j];
-        }
-    }
-}
-
-static void multiply_panels(const void *context, int64_t row, int64_t column) {
-    const product *p = context;
-    _Alignas(64) float tile[OW_MOST_SUMS];
-    p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + column * p->b.width * p->units, p->units);
-    store(p, tile, row * p->a.width, column * p->b.width);
-}
-
-static void multiply(void *context, int64_t begin, int64_t end) {
-    ow_multiply_groups(context, ((const product *)context)->a.panels, begin, end, multiply_panels);
-}
-
 int ow_half_product_suits(int dtype, const ow_matrix *a, const ow_matrix *b) {
-    if (dtype != OW_BFLOAT16 || !kernels_now()) return 0;
+    if (dtype != OW_BFLOAT16) return 0;
+    const ow_half_product product = kernels_now();
+    if (!product.kernel || (double)a->rows * (double)a->columns * (double)b->columns < LEAST_MULTIPLICATIONS) return 0;
     const int64_t shortest = ow_min(ow_min(a->rows, b->columns), a->columns);
-    return shortest >= LEAST_EXTENT && (double)a->rows * (double)a->columns * (double)b->columns >= LEAST_MULTIPLICATIONS;
+    return shortest >= (product.kernel->reads_rows ? 1 : LEAST_EXTENT);
 }
 
-static packing packing_of(const ow_matrix *m, int line, int width, ow_pack_halves *pack) {
-    const int64_t lines = line ? m->columns : m->rows;
-    return (packing){.from = (const uint16_t *)m->data,
-                     .line_stride = line ? m->column_stride : m->row_stride,
-                     .inner_stride = line ? m->row_stride : m->column_stride,
-                     .lines = lines,
-                     .panels = (lines + width - 1) / width,
-                     .pack = pack,
-                     .width = width};
+/* The matrices of a batch, whose products a thread computes one after the other. */
+typedef struct {
+    ow_unit_product product;
+    ow_half_result result;
+    int64_t of_a, of_b, of_c, of_addend; /* from one matrix to the next one, in elements */
+    int64_t words;                       /* of packed panels */
+    int failed;                          /* for want of memory */
+} batch;
+
+/* Some of the products, in memory for the panels of one. */
+static void multiply_some(void *context, int64_t begin, int64_t end) {
+    batch *all = context;
+    uint32_t *room = ow_alloc(4 * all->words);
+    if (!room) __atomic_store_n(&all->failed, 1, __ATOMIC_RELAXED);
+    for (int64_t n = begin; room && n < end; n++) {
+        ow_half_result result = all->result;
+        ow_unit_product p = all->product;
+        p.a.from += 2 * n * all->of_a;
+        p.b.from += 2 * n * all->of_b;
+        p.a.to = room;
+        p.b.to = room + ow_unit_words(&p, &p.a);
+        p.result = &result;
+        result.to += (result.is_wide ? 4 : 2) * n * all->of_c;
+        if (result.addend) result.addend += n * all->of_addend;
+        ow_unit_product_run(&p);
+    }
+    if (room) ow_dealloc(room, 4 * all->words);
 }
 
-void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, float beta, const ow_matrix *c,
-                         int64_t batches) {
-    const ow_half_product *kernels = kernels_now();
-    product p = {.kernels = kernels, .inner = a->columns, .units = (a->columns + 1) / 2, .alpha = alpha, .beta = beta,
-                 .row_stride = c->row_stride, .column_stride = c->column_stride};
-    p.a = packing_of(a, 0, kernels->rows, kernels->pack_rows);
-    p.b = packing_of(b, 1, kernels->columns, kernels->pack_columns);
-    const int64_t words = (p.a.panels * p.a.width + p.b.panels * p.b.width) * p.units;
-    uint32_t *buffer = ow_alloc(4 * words);
-    if (!buffer) {
-        ow_fail(OW_OUT_OF_MEMORY, "no memory for %lld bytes", (long long)(4 * words));
-        return;
+static ow_matrix transposed(const ow_matrix *m) {
+    return (ow_matrix){m->data, m->columns, m->rows, m->column_stride, m->row_stride, m->batch_stride};
+}
+
+/* 1 if the second matrix is better the first one of the transposed product: its columns are read where they lie, and it is
+ * larger than the first one, or that cannot be read so. */
+static int turns(const ow_unit_kernel *kernel, const ow_matrix *a, const ow_matrix *b) {
+    return kernel->reads_rows && b->row_stride == 1 && (a->column_stride != 1 || b->columns > a->rows);
+}
+
+void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, float beta, const ow_matrix *addend,
+                         const ow_matrix *c, int is_wide, int64_t batches) {
+    const ow_half_product now = kernels_now();
+    const int turned = turns(now.kernel, a, b);
+    const ow_matrix other[] = {transposed(b), transposed(a), transposed(c), addend ? transposed(addend) : *c};
+    if (turned) a = &other[0], b = &other[1], c = &other[2], addend = addend ? &other[3] : NULL;
+    batch all = {.product = ow_unit_product_of(now.kernel, 2, a, b),
+                 .result = {alpha, beta, NULL, 0, 0, c->data, is_wide, c->row_stride, c->column_stride},
+                 .of_a = a->batch_stride,
+                 .of_b = b->batch_stride,
+                 .of_c = c->batch_stride};
+    if (addend) {
+        all.result.addend = (const uint16_t *)addend->data;
+        all.result.addend_row = addend->row_stride;
+        all.result.addend_column = addend->column_stride;
+        all.of_addend = addend->batch_stride;
     }
-    p.a.to = buffer;
-    p.b.to = buffer + p.a.panels * p.a.width * p.units;
-    const double elements = (double)words, work = (double)c->rows * (double)c->columns * (double)p.inner / AT_ONCE;
-    const double all = (elements + work) * (double)batches;
-    void *token = ow_gil_release(all < 1e15 ? (int64_t)all : INT64_MAX);
-    for (int64_t n = 0; n < batches; n++) {
-        p.a.from = (const uint16_t *)a->data + n * a->batch_stride;
-        p.b.from = (const uint16_t *)b->data + n * b->batch_stride;
-        p.result = (float *)c->data + n * c->batch_stride;
-        if (!ow_parallel_for(p.a.panels + p.b.panels, 4, elements, pack, &p)) break;
-        if (!ow_parallel_for(ow_panel_groups(p.a.panels) * p.b.panels, 1, work, multiply, &p)) break;
-    }
+    all.product.store = now.store;
+    all.words = ow_unit_words(&all.product, &all.product.a) + ow_unit_words(&all.product, &all.product.b);
+    const double work = ow_unit_product_work(&all.product) * (double)batches;
+    void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
+    if (batches < BATCHES_BY_THREAD) multiply_some(&all, 0, batches);
+    else ow_parallel_for(batches, 1, work, multiply_some, &all);
     ow_gil_acquire(token);
-    ow_dealloc(buffer, 4 * words);
+    if (all.failed) ow_fail(OW_OUT_OF_MEMORY, "no memory for %lld bytes", (long long)(4 * all.words));
 }

@@ -6,8 +6,9 @@
 
 /* 1 if matrices of a dtype are multiplied as they are, without conversion. */
 int ow_half_product_suits(int dtype, const ow_matrix *a, const ow_matrix *b);
-/* c = beta * c + alpha * (a @ b) for each of a batch, where c is float32; it is not read when beta is zero. */
-void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, float beta, const ow_matrix *c,
-                         int64_t batches);
+/* c = beta * addend + alpha * (a @ b) for each of a batch, where c is bfloat16, or float32 if it is wide. It shares no memory
+ * with `a` and `b`; the addend, which may be c, is a matrix of the size of c, or NULL. */
+void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, float beta, const ow_matrix *addend,
+                         const ow_matrix *c, int is_wide, int64_t batches);
 
 #endif

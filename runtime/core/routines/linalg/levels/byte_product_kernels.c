@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tile_product_kernels.h"
+
 #if defined __AVX2__
 #include <immintrin.h>
 #elif defined __SSE2__
@@ -42,7 +44,7 @@ typedef __m128i vector;
 #define VECTORS 2
 #else
 typedef int32_t vector;
-#define LOAD(p) (*(const int32_t *)(p))
+#define LOAD(p) ((int32_t)*(p))
 #define STORE(p, x) (*(int32_t *)(p) = (x))
 #define EACH(p) (*(p))
 #define ZERO 0
@@ -56,10 +58,15 @@ typedef int32_t vector;
 
 /* All sums of a tile stay in registers. */
 #define MULTIPLY(name, target, DOT) \
-    target static void name(int32_t *tile, const int32_t *a, const int32_t *b, int64_t units) { \
+    target static void name(void *to, const void *rows, int64_t line, int64_t next, const uint32_t *b, int64_t units, \
+                            int begins) { \
+        const int32_t *a = rows; \
+        int32_t *tile = to; \
         vector sums[ROWS][VECTORS]; \
+        (void)line, (void)next; \
         _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++) \
-            _Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) sums[i][j] = ZERO; \
+            _Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) \
+                sums[i][j] = begins ? ZERO : LOAD(tile + i * COLUMNS + j * WIDTH); \
         for (int64_t k = 0; k < units; k++, a += ROWS, b += COLUMNS) { \
             vector right[VECTORS]; \
             _Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) right[j] = LOAD(b + j * WIDTH); \
@@ -149,8 +156,9 @@ INLINE void pack_panel(int32_t *to, const uint8_t *from, int64_t line_stride, in
 /* The function for panels of so many lines, which are a divisor of so many vectors. DOT multiplies elements by ones to add
  * them up. */
 #define PACK(name, target, lines, vectors, unit, DOT) \
-    target static void name(int32_t *to, const uint8_t *from, int64_t line_stride, int64_t inner_stride, int64_t count, \
+    target static void name(uint32_t *panel, const void *from, int64_t line_stride, int64_t inner_stride, int64_t count, \
                             int64_t inner, uint8_t flip, int is_signed, int32_t *sums) { \
+        int32_t *to = (int32_t *)panel; \
         const int64_t words = (inner + (unit)-1) / (unit) * (lines), step = (vectors) * WIDTH; \
         const int32_t one = (unit) == 4 ? 0x01010101 : 0x00010001; \
         if (is_signed) pack_panel(to, from, line_stride, inner_stride, count, lines, inner, unit, flip, 1); \
@@ -170,7 +178,9 @@ INLINE void pack_panel(int32_t *to, const uint8_t *from, int64_t line_stride, in
 
 PACK(pack_pairs_of_rows, , ROWS, 3, 2, PAIRS)
 PACK(pack_pairs_of_columns, , COLUMNS, VECTORS, 2, PAIRS)
-static const ow_byte_product pairs = {2, ROWS, COLUMNS, pack_pairs_of_rows, pack_pairs_of_columns, multiply_pairs};
+#define KERNEL(unit, mixed, kind) \
+    {unit, ROWS, COLUMNS, 1, 0, mixed, pack_##kind##_of_rows, pack_##kind##_of_columns, NULL, NULL, multiply_##kind}
+static const ow_unit_kernel pairs = KERNEL(2, 0, pairs);
 
 /* ---- four bytes at once: AVX-512 VNNI, which is no part of a level -------------------------------------------------- */
 
@@ -181,13 +191,16 @@ static const ow_byte_product pairs = {2, ROWS, COLUMNS, pack_pairs_of_rows, pack
 MULTIPLY(multiply_bytes, VNNI, BYTES)
 PACK(pack_bytes_of_rows, VNNI, ROWS, 3, 4, SIGNED)
 PACK(pack_bytes_of_columns, VNNI, COLUMNS, VECTORS, 4, BYTES)
-static const ow_byte_product bytes = {4, ROWS, COLUMNS, pack_bytes_of_rows, pack_bytes_of_columns, multiply_bytes};
+static const ow_unit_kernel bytes = KERNEL(4, 1, bytes);
 #define BEST (__builtin_cpu_supports("avx512vnni") ? &bytes : &pairs)
 #else
 #define BEST (&pairs)
 #endif
 
-#define NAME(level) NAMED(level)
-#define NAMED(level) ow_byte_product_##level
-const ow_byte_product *NAME(OW_LEVEL)(void);
-const ow_byte_product *NAME(OW_LEVEL)(void) { return BEST; }
+#define NAME(name, level) NAMED(name, level)
+#define NAMED(name, level) ow_##name##_product_##level
+ow_byte_product NAME(byte, OW_LEVEL);
+const ow_unit_kernel *NAME(byte, OW_LEVEL)(int first_is_signed, int second_is_signed) {
+    const ow_tile_product *tiles = NAME(tile, OW_LEVEL)();
+    return tiles ? &tiles->bytes[first_is_signed][second_is_signed] : BEST;
+}

@@ -1,19 +1,22 @@
-/* Products of matrices of bfloat16 by the processor's instruction for sums of products of pairs. */
+/* Products of matrices of bfloat16 by the processor's instructions for sums of products of pairs, whose sums are float32. */
 #ifndef OPWEAVE_HALF_PRODUCT_KERNELS_H
 #define OPWEAVE_HALF_PRODUCT_KERNELS_H
 
-#include <stdint.h>
+#include "unit_kernel.h"
 
-/* Lines, rows of the first matrix and columns of the second one, are packed in panels of some lines, and in a panel in units of
- * two consecutive elements of a line. A unit of each line follows another, then the next units. */
-typedef void ow_pack_halves(uint32_t *to, const uint16_t *from, int64_t line_stride, int64_t inner_stride, int64_t count,
-                            int64_t inner);
+/* Where sums go: beta * addend + alpha * sum, as bfloat16 or as float32. Strides count elements. */
+typedef struct ow_half_result {
+    float alpha, beta;
+    const uint16_t *addend; /* NULL: there is none */
+    int64_t addend_row, addend_column;
+    char *to;
+    int is_wide; /* 1 for float32 */
+    int64_t row_stride, column_stride;
+} ow_half_result;
 
 typedef struct ow_half_product {
-    int rows, columns; /* lines of a panel of the first and of the second matrix: a tile of the result */
-    ow_pack_halves *pack_rows, *pack_columns; /* `count` lines, and zeros behind them */
-    /* A tile of the result, in rows of `columns`: the product of two panels of `units` units. */
-    void (*multiply)(float *tile, const uint32_t *a, const uint32_t *b, int64_t units);
+    const ow_unit_kernel *kernel; /* NULL: the processor has no such instructions */
+    ow_store_tile *store; /* to an ow_half_result */
 } ow_half_product;
 
 #endif
