@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from .._base.types import channels_last
+from .._base.types import channels_last, contiguous_format
 from .._dispatch.ops import ops
-from .memory_formats import channels_back, channels_moved, suggested_format
+from .memory_formats import channels_back, channels_moved, in_memory_format, suggested_format
 from .values import is_narrow, per_dimension
 
 _FAR = 2**62
@@ -16,6 +16,10 @@ _FAR = 2**62
 
 _LEAST_CHANNELS = 16
 """Lines of fewer channels take longer than copies in C order."""
+
+_SHORT_LINE, _LEAST_COPIED = 8, 2**15
+"""Depthwise convolutions to lines of fewer elements, with a stride to lines twice as long, take longer than those of a
+copy whose channels are last, unless images have fewer elements."""
 
 __all__ = ["check_time_first", "convolution_of", "convolution_with_padding", "transposed_convolution"]
 
@@ -46,6 +50,10 @@ def convolution_with_padding(
     if _is_product_of_pixels(input, weight, stride, padding, groups):
         return channels_back(ops.linear(channels_moved(input)[0], weight.flatten(1), bias), True)
     weights = _weights_of_channels(input, weight, groups)
+    if weights is None and _has_short_lines(input, weight, stride, padding, dilation, groups):
+        input = ops.with_gradient_format(input, contiguous_format) if input.requires_grad else input
+        input = in_memory_format(input, channels_last)
+        weights = _weights_of_channels(input, weight, groups)
     if weights is not None:
         by_channels = ops.convolve_channels2d if weights.ndim == 4 else ops.convolve_each_channel2d
         return channels_back(by_channels(input.movedim(1, -1), weights, bias, stride, padding, dilation), True)
@@ -117,6 +125,16 @@ def _weights_of_channels(input: Any, weight: Any, groups: int) -> Any:
         return weight.movedim(1, -1) if min(weight.shape[:2]) >= _LEAST_CHANNELS else None
     of_each = weight.shape[1] == 1 and weight.shape[0] == groups >= _LEAST_CHANNELS
     return weight.squeeze(1).movedim(0, -1) if of_each else None
+
+
+def _has_short_lines(
+    input: Any, weight: Any, stride: list[int], padding: list[int], dilation: list[int], groups: int
+) -> bool:
+    """Return True if the convolution is depthwise and its lines are too short for vectors."""
+    if groups == 1 or weight.shape[1] != 1 or (input.ndim, weight.ndim) != (4, 4) or input.numel() < _LEAST_COPIED:
+        return False
+    extent = input.shape[-1] + 2 * padding[1] - dilation[1] * (weight.shape[-1] - 1) - 1
+    return bool(extent // stride[1] + 1 < _SHORT_LINE * min(stride[1], 2))
 
 
 def check_time_first(input: Any, weight: Any, bias: Any, pad: int) -> None:

@@ -83,6 +83,26 @@ def test_values_and_gradients_are_those_of_c_order(dtype: str) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize(("size", "options"), [(7, {"padding": 1}), (15, {"padding": (0, 1), "stride": 2})])
+def test_short_lines_of_c_order(size: int, options: dict[str, Any]) -> None:
+    """Several images are copied to channels last, single ones are not."""
+    images = numbers(opweave, 2, 20000 // size**2, size, size).sub(0.4).requires_grad_()
+    weight = numbers(opweave, images.size(1), 1, 3, 3).sub(0.4).requires_grad_()
+    together = images * 1
+    together.retain_grad()
+    found = F.conv2d(together, weight, groups=images.size(1), **options)
+    expected = opweave.cat([F.conv2d(each, weight, groups=images.size(1), **options) for each in images.split(1)])
+    opweave.testing.assert_close(found, expected)
+    slope = numbers(opweave, *found.shape)
+    for left, right in zip(
+        *(opweave.autograd.grad(each, (images, weight), slope, retain_graph=True) for each in (found, expected)),
+        strict=True,
+    ):
+        opweave.testing.assert_close(left, right)
+    found.backward(slope)
+    assert all(each.is_contiguous() for each in (found, together.grad))
+
+
 def test_no_weight_meets_margins() -> None:
     image, weight = opweave.ones(1, 16, 5, 9), opweave.ones(16, 1, 3, 3)
     weight[:, :, 0, 0] = opweave.inf
