@@ -100,12 +100,13 @@ def _divided(nest: ByName, variable: str) -> Iterator[Index]:
             yield each
 
 
-def rows_at_a_time(nest: ByName, dtype: DType) -> int:
+def rows_at_a_time(nest: ByName, dtype: DType, is_of_weights: bool) -> int:
     """Return the number of lines, of neighbouring positions of the variable before, that take part in the same loops.
 
     Each sum waits for the one before it, and there are several units that add: lines that have nothing to do with each
     other keep them busy, and share what they read at the same places. Their variables must fit into registers, and the
     loops must not depend on the line. Where an index is divided, lines are as far apart as leaves the same remainder.
+    Lines of the gradient of weights, a sum over the whole batch, are often three, and each reads all images.
     """
     if dtype not in (FLOAT32, FLOAT64) or line_variable(nest) is None or len(nest.names) < 2 or not nest.reductions:
         return 1
@@ -123,4 +124,4 @@ def rows_at_a_time(nest: ByName, dtype: DType) -> int:
     if len({each.divisor for each in divided}) > 1:
         return 1
     arrays = sum(2 if each.finds else 1 for each in nest.reductions.values())
-    return {1: 4, 2: 2}.get(arrays, 1)
+    return {1: 3 if is_of_weights else 4, 2: 2}.get(arrays, 1)

@@ -56,7 +56,7 @@ class Texts:
             self.lane = Lane(self.lane_range.name, f"from_{variable(self.lane_range.name)}", step)
         self.ahead = range_ahead(self.nest)
         self.step = self._step()
-        self.rows = rows_at_a_time(self.nest, dtype)
+        self.rows = rows_at_a_time(self.nest, dtype, bool(operator.body.flat))
         self.row_step = row_step(self.nest) if self.rows > 1 else ONE
         self.place = "row][lane" if self.rows > 1 else "half][lane" if self.ahead is not None else "lane"
         """The subscripts of variables of lanes."""

@@ -225,15 +225,21 @@ static double padded_size(const task *t, int i) {
     return all;
 }
 
+/* 1 if lines along the last dimension of an input run beyond it. */
+static int has_margins_of_lines(const task *t, int i) {
+    const int last = inner_dims(t, i) - 1 + (t->table->flat >> i & 1);
+    return last >= 0 && (t->margins[i][last][0] || t->margins[i][last][1]);
+}
+
 /* 1 if copies with margins are worth their time: `work` is that of all elements of the result. */
 static int suits_margins(const task *t, double work) {
     const ow_compute_table *k = t->table;
-    if (!k->has_margins || k->cuts_ranges || line_length(t) > SHORT_LINE) return 0;
+    if (!k->has_margins || k->cuts_ranges) return 0;
     double before = 0, after = 0;
     for (int i = 0; i < t->call->op->ninputs; i++) {
         const ow_tensor *x = t->read[i];
         if (!has_margins(t, i)) continue;
-        if (!x->numel) return 0;
+        if (!x->numel || (line_length(t) > SHORT_LINE && has_margins_of_lines(t, i))) return 0;
         before += (double)x->numel;
         after += padded_size(t, i);
     }

@@ -87,15 +87,25 @@ def _several(kernel: Kernel, shared: Shared, line: Form) -> Block:
         Axis("line", "distance", (each,), "0", f"line++, at++, {kernel.row}++"),
         Line(f"at += (ROWS - 1) * distance - 1, {kernel.row} += (ROWS - 1) * distance - 1;"),
     )
-    condition = f"{known}{inside}phases && {lanes} && at + ROWS * distance <= end && {here}"
+    together = f"{known}{inside}phases && {lanes}"
+    condition = f"{together} && at + ROWS * distance <= end && {here}"
     distance = Line(f"const int64_t distance = {kernel.row_step};")
     if not kernel.cuts_ranges:
-        return Block("", (distance, Case(condition, forms, (line,))))
+        return Block("", (distance, *_again(kernel, before, together), Case(condition, forms, (line,))))
     last = Line(f"const int64_t last_row = {kernel.row} + ROWS * distance - 1, {kernel.row} = last_row;")
     cuts = tuple(map(_cut, kernel.cuts))
     ends = Case("from < to", (*cuts, Block("", (last, *cuts))))
     limits = Line(f"int64_t from = 0, to = {condition};")
     return Block("", (distance, limits, ends, Case("from < to", forms, (line,))))
+
+
+def _again(kernel: Kernel, before: int, together: str) -> Iterator[Form]:
+    """Yield the step back from the last lines, which are fewer than are computed together, to as many as these: that
+    some are computed twice takes less time than one after the other."""
+    yield Line(f"const int64_t back = {kernel.row} + ROWS - c->range[{before}];")
+    known = f"distance == 1 && back > 0 && back < ROWS && back <= {kernel.row}"
+    own = "back <= at - begin && ROWS - back <= end - at"
+    yield Case(f"{known} && {own} && {together}", (Line(f"at -= back, {kernel.row} -= back;"),))
 
 
 def _single(kernel: Kernel, shared: Shared) -> Iterator[Form]:

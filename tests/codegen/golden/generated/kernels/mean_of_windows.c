@@ -178,6 +178,8 @@ OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t beg
         const int64_t phases = 1;
         {
             const int64_t distance = 1;
+            const int64_t back = v_y + ROWS - c->range[0];
+            if (distance == 1 && back > 0 && back < ROWS && back <= v_y && back <= at - begin && ROWS - back <= end - at && c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4) at -= back, v_y -= back;
             if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->range[0]) {
                 for (int64_t line = 0; line < distance; line++, at++, v_y++) {
                     for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
@@ -281,7 +283,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _1[row][lane] / (double)_u4;
         }
     }
-#line 285 "mean_of_windows.c"
+#line 287 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -341,6 +343,8 @@ OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t beg
         const int64_t phases = 1;
         {
             const int64_t distance = 1;
+            const int64_t back = v_y + ROWS - c->range[0];
+            if (distance == 1 && back > 0 && back < ROWS && back <= v_y && back <= at - begin && ROWS - back <= end - at && c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4) at -= back, v_y -= back;
             if (c->inside && phases && (c->end < c->range[1] / phases ? c->end : c->range[1] / phases) - c->begin >= LANES / 4 && at + ROWS * distance <= end && v_y + ROWS * distance <= c->range[0]) {
                 for (int64_t line = 0; line < distance; line++, at++, v_y++) {
                     for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
