@@ -119,3 +119,42 @@ def test_batches_and_no_matrices() -> None:
     assert opweave.linalg.cholesky(opweave.zeros(0, 300, 300)).shape == (0, 300, 300)
     assert opweave.linalg.qr(opweave.zeros(2, 300, 0)).R.shape == (2, 0, 0)
     assert opweave.cholesky_solve(opweave.zeros(300, 0), opweave.eye(300)).shape == (300, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 4, 15, 16, 17])
+def test_small_matrices(n: int, dtype: type) -> None:
+    """Batches beside the size up to which LAPACK has no part in it; a singular matrix, and pivots of equal size."""
+    a = np.stack([general(n, n, dtype) + k * np.eye(n, dtype=dtype) for k in range(5)])
+    a[3, :, n // 2] = 0
+    lu, pivots, info = opweave.linalg.lu_factor_ex(opweave.from_numpy(a))
+    assert info.tolist() == [0, 0, 0, n // 2 + 1, 0]
+    p, lower, upper = (each.numpy() for each in opweave.lu_unpack(lu, pivots))
+    assert error(p @ lower @ upper, a) < 20
+    assert np.abs(lower).max() == 1
+    with pytest.raises(opweave.linalg.LinAlgError, match=r"\(Batch element 3\)"):
+        opweave.linalg.inv(opweave.from_numpy(a))
+    regular = np.delete(a, 3, 0)
+    for b in (general(n, 3, dtype), general(n, 1, dtype)):
+        for adjoint in (False, True):
+            x = opweave.linalg.lu_solve(
+                *opweave.linalg.lu_factor(opweave.from_numpy(regular)), opweave.from_numpy(b), adjoint=adjoint
+            )
+            assert (
+                np.abs((regular.swapaxes(1, 2) if adjoint else regular) @ x.numpy() - b).max()
+                < 1e4 * np.finfo(dtype).eps
+            )
+    equal = opweave.from_numpy(np.array([[1, 2], [-1, 1], [1, 5]], dtype))
+    assert opweave.linalg.lu_factor(equal).pivots.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 4, 15, 16, 17])
+def test_codes_of_small_matrices(n: int, upper: bool) -> None:
+    batch = np.stack([positive_definite(n, np.float64)] * 4)
+    batch[1, n - 1, n - 1], batch[2, n // 2, n // 2] = np.nan, -1
+    factor, info = opweave.linalg.cholesky_ex(opweave.from_numpy(batch), upper=upper)
+    assert info.tolist() == [0, n, n // 2 + 1, 0]
+    found = factor.numpy()[3]
+    assert error(found.T @ found if upper else found @ found.T, batch[3]) < 20
+    assert not np.any(np.tril(found, -1) if upper else np.triu(found, 1))

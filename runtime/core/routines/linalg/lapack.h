@@ -118,6 +118,16 @@ typedef struct ow_triangle {
 void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int count, int64_t columns, char *x,
                                int64_t ldx);
 
+/* ---- small matrices (lapack_small.c) --------------------------------------------------------------------- */
+
+/* 1 for real matrices of so many rows and columns, which are factorized here. Codes are LAPACK's. */
+static inline int ow_lapack_is_small(const ow_lapack *l, int64_t n) { return !ow_lapack_is_complex(l) && n <= 16; }
+int64_t ow_lapack_small_lu(const ow_lapack *l, int64_t m, int64_t n, void *a, int64_t lda, int64_t *pivots);
+int64_t ow_lapack_small_cholesky(const ow_lapack *l, int is_upper, int64_t n, void *a, int64_t lda);
+/* Swaps rows as `count` pivots say, or with a step of -1 as the last one says first. */
+void ow_lapack_small_swap(const ow_lapack *l, void *a, int64_t lda, int64_t count, const int64_t *pivots, int64_t step,
+                          int64_t columns);
+
 /* ---- what is not finite -------------------------------------------------------------------------------- */
 
 /* Returns what a column-major matrix of the call's dtype, or one triangle of it, holds: iterations of LAPACK need not end

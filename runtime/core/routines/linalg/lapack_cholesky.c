@@ -64,6 +64,7 @@ static void subtract_strips(void *context, int64_t begin, int64_t end) {
 /* OpenBLAS's factorization gains little from a second thread. Here the pool shares what is to be done after each panel,
  * which is nearly all of the work. Returns LAPACK's code. */
 static int64_t factorize(const ow_lapack *l, int64_t n, char *a, int64_t lda) {
+    if (ow_lapack_is_small(l, n)) return ow_lapack_small_cholesky(l, l->flags[0] != 0, n, a, lda);
     int64_t item = ow_itemsize(l->dtype), width = n < BLOCKED ? n : PANEL, status;
     for (int64_t done = 0; done < n; done += width) {
         step s = {.l = l, .n = ow_min(width, n - done), .lda = lda, .down = (l->flags[0] ? lda : 1) * item};

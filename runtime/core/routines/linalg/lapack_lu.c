@@ -33,6 +33,10 @@ static void swap_columns(void *context, int64_t begin, int64_t end) {
 
 /* Swaps rows as the pivots say. */
 static void swap_rows(const swap *s, int64_t columns) {
+    if (ow_lapack_is_small(s->l, s->last)) {
+        ow_lapack_small_swap(s->l, s->a, s->lda, s->last, s->pivots, s->step, columns);
+        return;
+    }
     double work = 8 * (double)columns * (double)(s->last - s->first + 1);
     ow_parallel_for(columns, SWAPPED, work, swap_columns, (void *)s);
 }
@@ -41,6 +45,7 @@ static void swap_rows(const swap *s, int64_t columns) {
  * between them, nearly all work is products, which the pool shares out. Returns LAPACK's code. */
 static int64_t factorize(const ow_lapack *l, int64_t m, int64_t n, char *a, int64_t lda, int64_t *pivots) {
     int64_t least = m < n ? m : n, status = 0, item = ow_itemsize(l->dtype);
+    if (ow_lapack_is_small(l, m > n ? m : n)) return ow_lapack_small_lu(l, m, n, a, lda, pivots);
     if (least <= PANEL) {
         getrf[l->letter](&m, &n, a, &lda, pivots, &status);
         return status;
@@ -72,9 +77,10 @@ static void substitute(const ow_lapack *l, char trans, int64_t n, char *lu, int6
 
 static void set_identity(const ow_lapack *l, int64_t n, char *x) {
     int64_t item = ow_itemsize(l->dtype);
-    double one = 1;
     memset(x, 0, (size_t)(n * n * item));
-    for (int64_t i = 0; i < n; i++) ow_cast_loop(l->dtype, OW_FLOAT64)(x + i * (n + 1) * item, 0, (char *)&one, 0, 1);
+    for (int64_t i = 0; i < n; i++, x += (n + 1) * item) /* of a complex number the real part, which comes first */
+        if (l->letter & 1) *(double *)x = 1;
+        else *(float *)x = 1;
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------- */

@@ -65,8 +65,10 @@ extern ow_solve_triangle JOIN(NAME(ow_solve_triangle), OW_LEVEL);
 void JOIN(NAME(ow_solve_triangle), OW_LEVEL)(const void *a, int64_t down, int64_t across, int64_t n, int is_upper,
                                              int is_unit, void *first, int64_t pitch, int64_t columns) {
     NAME(triangle) t;
-    _Alignas(OW_VECTOR_BYTES) real x[COLUMNS][OW_TRIANGLE_ROWS] = {{0}};
+    _Alignas(OW_VECTOR_BYTES) real x[COLUMNS][OW_TRIANGLE_ROWS];
     NAME(pack)(&t, a, down, across, (int)n, is_upper, is_unit);
+    for (int c = 0; c < COLUMNS; c++)
+        for (int i = 0; i < t.height; i += LANES) *(NAME(vector) *)(x[c] + i) = (NAME(vector)){0};
     for (real *each = first; columns > 0; columns -= COLUMNS, each += COLUMNS * pitch) {
         const int count = columns < COLUMNS ? (int)columns : COLUMNS;
         for (int c = 0; c < count; c++) NAME(copy)(x[c], each + c * pitch, t.n);
