@@ -114,14 +114,14 @@ static void nested(void *context, int64_t begin, int64_t end) {
     ow_parallel_for(end - begin, 16, 1e9, add_one, (int32_t *)context + begin);
 }
 
-enum { LENGTH = 30000 };
+enum { LENGTH = 3000 };
 
 static void *many_loops(void *argument) {
     uint32_t state = (uint32_t)(intptr_t)argument * 2654435761u + 1;
     int32_t *values = ow_alloc(LENGTH * sizeof *values);
     memset(values, 0, LENGTH * sizeof *values);
     for (int k = 1; k <= loop_rounds; k++) {
-        int64_t n = next_random(&state) % LENGTH, grain = 1 + next_random(&state) % 6000;
+        int64_t n = next_random(&state) % LENGTH, grain = 1 + next_random(&state) % 600;
         ow_parallel_for(n, grain, k % 3 ? 2e6 : 2e4, k % 2 ? add_one : nested, values);
         for (int64_t i = 0; i < n; i++) CHECK(values[i] == 1);
         memset(values, 0, (size_t)n * sizeof *values);
