@@ -83,18 +83,21 @@ static void reduce_range(const row_task *t, ow_row_view *v, int64_t begin, int64
         }
 }
 
-/* Elements of results from `at` on, of which `x` and `out` are those of this place. */
-static void map_pieces(const row_task *t, ow_row_view *v, char **out, const int64_t *step, int64_t at, int64_t n) {
-    const rows_call *c = t->call;
-    char *x[OW_MAX_OPERANDS];
-    memcpy(x, v->x, sizeof x);
+/* Elements of results from `at` on, piece by piece: `from` and `to` are the operands and the results there. `v` is NULL where
+ * rows lie in memory as kernels take them, and `at` is 0. */
+static void map_pieces(const rows_call *c, ow_row_view *v, char *const *from, const int64_t *step, char *const *to,
+                       const int64_t *to_step, int64_t at, int64_t n, const ow_row_state *row) {
+    char *x[OW_MAX_OPERANDS], *out[OW_MAX_OUTPUTS];
+    memcpy(x, from, (size_t)c->lines.noperands * sizeof *x);
+    memcpy(out, to, (size_t)(c->nelements + c->nsums) * sizeof *out);
     int64_t index = at / c->lines.piece, left = c->lines.piece - at % c->lines.piece;
     for (int64_t some; n > 0; n -= some, left = c->lines.piece) {
         some = left < n ? left : n;
-        ow_row_view_piece(v, index++, x);
-        c->functions->map(out, step, x, v->step, some, t->row);
-        for (int k = 0; k < c->lines.noperands; k++) x[k] += some * v->step[k];
-        for (int k = 0; k < c->nelements + c->nsums; k++) out[k] += some * step[k];
+        if (v) ow_row_view_piece(v, index++, x);
+        else ow_row_lines_piece(&c->lines, index++, from, x);
+        c->functions->map(out, to_step, x, step, some, row);
+        for (int k = 0; k < c->lines.noperands; k++) x[k] += some * step[k];
+        for (int k = 0; k < c->nelements + c->nsums; k++) out[k] += some * to_step[k];
     }
 }
 
@@ -110,7 +113,7 @@ static void map_range(const row_task *t, ow_row_view *v, int64_t begin, int64_t 
             out[c->nelements + k] = t->sums + (k * c->lines.length + begin) * c->size;
             step[c->nelements + k] = c->size;
         }
-        if (c->lines.piece < c->lines.length) map_pieces(t, v, out, step, begin, n);
+        if (c->lines.piece < c->lines.length) map_pieces(c, v, v->x, v->step, out, step, begin, n, t->row);
         else c->functions->map(out, step, v->x, v->step, n, t->row);
         ow_row_view_store(v, begin, n);
     }
@@ -182,18 +185,6 @@ static void run_rows(rows_call *c, ow_row_view *v, int64_t line, int64_t count, 
     }
 }
 
-static void map_pieces_in_place(const rows_call *c, char **out, char *const *rows, const ow_row_state *row) {
-    const int64_t piece = c->lines.piece;
-    char *x[OW_MAX_OPERANDS];
-    memcpy(x, rows, (size_t)c->lines.noperands * sizeof *x);
-    for (int64_t index = 0, at = 0; at < c->lines.length; at += piece) {
-        ow_row_lines_piece(&c->lines, index++, rows, x);
-        c->functions->map(out, NULL, x, NULL, piece, row);
-        for (int k = 0; k < c->lines.noperands; k++) x[k] += piece * c->lines.operands[k].item;
-        for (int k = 0; k < c->nelements + c->nsums; k++) out[k] += piece * c->size;
-    }
-}
-
 /* The same of n rows that lie in memory as kernels take them, for each of which nothing needs to be arranged. Short ones take
  * each step together, so that none waits for the sums of its own row. Kernels of one row read no steps. */
 static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char *sums) {
@@ -204,6 +195,9 @@ static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char 
     const int passes = c->kernels->passes, noperands = c->lines.noperands, first = first_output(c);
     const int64_t length = c->lines.length, of_row = c->nresults * c->size, most = length <= TOGETHER ? OW_ROW_WIDTH : 1;
     char *x[OW_ROW_WIDTH][OW_MAX_OPERANDS], *out[OW_MAX_OUTPUTS];
+    int64_t step[OW_MAX_OPERANDS], out_step[OW_MAX_OUTPUTS];
+    for (int k = 0; k < noperands; k++) step[k] = c->lines.per_row >> k & 1 ? 0 : c->lines.operands[k].item;
+    for (int k = 0; k < c->nelements + c->nsums; k++) out_step[k] = c->size;
     ow_row_state row[OW_ROW_WIDTH];
     for (int64_t i = 0; i < most; i++) row[i] = (ow_row_state){lets + i * LETS, c->params, length};
     for (int k = 0; k < c->nsums; k++) out[c->nelements + k] = sums + k * length * c->size;
@@ -224,7 +218,7 @@ static void run_rows_in_place(const rows_call *c, int64_t line, int64_t n, char 
         }
         for (int64_t i = 0; i < some && f->map; i++) {
             memcpy(out, x[i] + first, (size_t)c->nelements * sizeof *out);
-            if (c->lines.piece < length) map_pieces_in_place(c, out, x[i], &row[i]);
+            if (c->lines.piece < length) map_pieces(c, NULL, x[i], step, out, out_step, 0, length, &row[i]);
             else f->map(out, NULL, x[i], NULL, length, &row[i]);
         }
         for (int64_t i = 0; i < some && f->finish; i++) f->finish(results + i * of_row, x[i], &row[i]);
