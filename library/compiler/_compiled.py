@@ -216,8 +216,10 @@ class Compiled:
         with self._lock:
             return any(each.differs_by_sizes(arguments) and each.bind(arguments) for each in self.entries)
 
-    def go_another_way(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def go_another_way(self, program: Program | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that a program is for, which does not know how the function goes on."""
+        if program is None:
+            return self.function(*args, **kwargs)
         arguments = _Arguments(args, kwargs)
         if not self._is_left_alone(arguments):
             known = next((each for each in self.entries if each.program is program), None)

@@ -32,10 +32,10 @@ class Unrecorded(Exception):  # noqa: N818 (no error, and nobody sees it)
     """Exception: the function goes on in a way that no recorded call has taken. Nothing was done that could be seen.
 
     Attributes:
-        program: the program that does not know the way.
+        program: the program that does not know the way; None: a check has failed, and the function itself says how.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program | None) -> None:
         self.program = program
 
 
@@ -93,7 +93,11 @@ class Program:
 
     def _write_ways(self, graph: Graph, condition: Operation, indent: str) -> None:
         self.steps.append(condition)
-        self._lines.append(f"{indent}read = {self._named(Outcome)}({self._call(condition)})")
+        read = f"read = {self._named(Outcome)}({self._call(condition)})"
+        if condition.op.may_fail:
+            self._lines += [f"{indent}try: {read}", f"{indent}except Exception: raise {self._named(Unrecorded)}(None)"]
+        else:
+            self._lines.append(f"{indent}{read}")
         header = "if"
         for outcome, following in graph.following.items():
             self._lines.append(f"{indent}{header} read == {self._named(outcome)}:")

@@ -238,3 +238,30 @@ def test_a_number_that_ends_a_loop() -> None:
     for size in (2, 5):
         _agree(function, compiled, opweave.ones(size, 4), opweave.tensor(3))
     assert len(compiled.compiled.entries) == 1
+
+
+CHECKED: list[tuple[Callable[..., Any], Any, Any]] = [
+    (opweave.linalg.inv, opweave.eye(2), opweave.zeros(2, 2)),
+    (
+        opweave.linalg.cholesky,
+        opweave.eye(2).repeat(2, 1, 1),
+        opweave.stack([opweave.eye(2), -opweave.eye(2)]),
+    ),
+    (lambda x: opweave.nn.functional.embedding(x, opweave.ones(3, 2)) + 1, opweave.tensor([2]), opweave.tensor([5])),
+    (lambda x: opweave.nn.functional.nll_loss(X, x), opweave.tensor([0, 1, 2]), opweave.tensor([0, 4, 2])),
+]
+
+
+@pytest.mark.parametrize("place", range(len(CHECKED)))
+def test_checks_that_fail_say_what_the_function_says(place: int) -> None:
+    function, good, bad = CHECKED[place]
+    compiled: Any = opweave.compile(function)
+    with pytest.raises(RuntimeError if place < 2 else IndexError) as expected:
+        function(bad)
+    for _ in range(12):
+        _agree(function, compiled, good)
+        with pytest.raises(expected.type) as found:
+            compiled(bad)
+        assert str(found.value) == str(expected.value)
+    assert len(compiled.compiled.entries) == 1
+    assert not compiled.compiled.refusals
