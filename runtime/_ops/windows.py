@@ -16,6 +16,7 @@ from .values import is_narrow, per_dimension, wide
 
 __all__ = [
     "by_channels",
+    "check_max_pool1d",
     "fold_arguments",
     "gradient_of_chosen",
     "gradient_of_resampled",
@@ -98,6 +99,10 @@ def _pooled(
                 f"pad should be at most half of effective kernel size, but got pad={margin}, kernel_size={extent} and "
                 f"dilation={gap}"
             )
+    if any(margin > extent // 2 for extent, margin in zip(kernel, padding, strict=True)):
+        raise RuntimeError(
+            f"pad should be smaller than or equal to half of kernel size, but got {_margins(kernel, padding)}"
+        )
     given = input.shape[-dims:]
     size = [
         _pooled_size(*each, ceil_mode=ceil_mode) for each in zip(given, kernel, stride, padding, dilation, strict=True)
@@ -107,6 +112,15 @@ def _pooled(
         before, after = ("x".join(map(str, (planes, *each))) for each in (given, size))
         raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
     return kernel, stride, padding, dilation, size
+
+
+def _margins(kernel: list[int], padding: list[int]) -> str:
+    """The sizes of windows and of margins, as torch's messages list them."""
+    if len(kernel) == 3:
+        (t, h, w), (of_t, of_h, of_w) = kernel, padding
+        return f"kT: {t} kW: {w} kH: {h} padT: {of_t} padW: {of_w} padH: {of_h}"
+    (h, w), (of_h, of_w) = [1, *kernel][-2:], [0, *padding][-2:]
+    return f"padW = {of_w}, padH = {of_h}, kW = {w}, kH = {h}"
 
 
 def _reaching(
@@ -206,6 +220,29 @@ def max_arguments(
     kernel, padding = _reaching(input, kernel, stride, padding, dilation, size)
     image = input.long() if is_narrow(input) else input
     return _as_image(image, kernel, stride, padding, dilation, size, fills=(1, 1, 0, 1, 1))
+
+
+def check_max_pool1d(input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
+    """Check the numbers of `max_pool1d`, which has messages of its own in torch."""
+    stride = stride if isinstance(stride, int) or len(stride) else kernel
+    given = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+    window, step, margin, gap = (_per_dimension("max_pool1d", what, value, 1)[0] for what, value in given.items())
+    for what, value in (("kernel_size", window), ("stride", step)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {what} must be greater than zero, but got {value}")
+    if margin < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {margin}")
+    if margin > window // 2:
+        raise RuntimeError(
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={margin} and "
+            f"kernel_size={window}"
+        )
+    if gap <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {gap}")
+    _check_image("max_pool1d", input, 1)
+    size = _pooled_size(input.shape[-1], window, step, margin, gap, ceil_mode)
+    if size < 1:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {size}")
 
 
 def max_of_one_window(prepared: tuple[Any, ...]) -> Any:
