@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..schema import Argument, Return, base_name
 from .operator import Family, Operator
 
-WORDS = ("at", "each", "flat", "gather", "index", "join", "keep", "make", "reduce", "unify", "view")
+WORDS = ("at", "each", "flat", "gather", "index", "join", "keep", "make", "reduce", "roll", "unify", "view")
 NAMING = ("drop", "join", "keep", "reduce", "refuse", "select", "unify", "view")
 """The words by which results get names of dimensions."""
 DATA_DEPENDENT, DYNAMIC_SHAPE, MAY_FAIL = "data_dependent", "dynamic_shape", "may_fail"

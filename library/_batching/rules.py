@@ -62,6 +62,7 @@ _WORDS: Mapping[str, Rule] = {
     "keep": kept,
     "make": for_each,
     "reduce": reduce,
+    "roll": rolled,
     "unify": unify,
     "view": for_each,
 }
@@ -79,7 +80,6 @@ _OPERATORS: Mapping[str, Rule] = {
     "mv": mv,
     "put": put,
     "repeat": repeated,
-    "roll": rolled,
     "take": taken,
     "truth": _truth,
 }

@@ -68,6 +68,8 @@ class Operation:
     """True if it does so to a copy, as others still read what was there before."""
     casts: Any = None
     """The format of autocast for what it calls itself; None: there is none."""
+    starts: tuple[int, ...] = field(default=(), repr=False)
+    """The elements from the first one of its only tensor to that of each result, if these are views of it."""
 
     @property
     def operands(self) -> list[Value]:
@@ -311,7 +313,7 @@ class _Reader:
             self._made.setdefault(where, set()).add(id(each))
         made = tuple(None if each is None else self._new_value(each) for each in results)
         facts = (call.excluded, call.is_tracked, call.place, renames, False, call.casts)
-        return Operation(call.op, args, out, call.mode, made, is_single, *facts)
+        return Operation(call.op, args, out, call.mode, made, is_single, *facts, _starts(call, results))
 
 
 _AUTOGRAD, _META = KEY_BITS["autograd"], KEY_BITS["meta"]
@@ -321,6 +323,17 @@ _MOST_CONDITIONS = 40
 
 def _memory_of(tensor: Any) -> int:
     return int(lib.storage_of(tensor._h))
+
+
+def _starts(call: Call, results: Sequence[Any]) -> tuple[int, ...]:
+    """The elements from the first one of the only tensor to that of each result; none: these are no views of it."""
+    tensors = [each for each in _leaves(call.args) if isinstance(each, Tensor)]
+    if call.mode != NEW or len(tensors) != 1 or any(each is None for each in results):
+        return ()
+    (tensor,) = tensors
+    if any(_memory_of(each) != _memory_of(tensor) for each in results):
+        return ()
+    return tuple([int(lib.storage_offset(each._h) - lib.storage_offset(tensor._h)) for each in results])
 
 
 def _results(call: Call) -> tuple[tuple[Any, ...], bool]:

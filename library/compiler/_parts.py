@@ -6,7 +6,7 @@ joined, and views of positions along the dimension from another part of what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -105,32 +105,32 @@ def _node(operation: Operation) -> Node:
     if op.family == "elementwise" and operation.is_single and not op.random:
         is_half = any(each.facts.dtype in _HALVES for each in (*node.operands, *results))
         node.kind = OTHER if is_half else ELEMENTS
-    elif op.name in _JOINS:
-        node.kind, node.dim, node.parts = JOIN, *_JOINS[op.name](operation.args, results[0])
-    elif op.name in _VIEWS:
-        node.kind, node.dim, node.parts = VIEW, *_VIEWS[op.name](operation.args, node.operands[0], results)
+    elif op.rule == "join":
+        node.kind, node.dim, node.parts = JOIN, *_of_join(operation.args, results[0])
+    elif op.rule == "roll":
+        node.kind, node.dim, node.parts = JOIN, *_of_roll(operation.args, results[0])
+    elif operation.starts:
+        node.kind, node.dim, node.parts = VIEW, *_of_view(node.operands[0], results, operation.starts)
     if node.kind != ELEMENTS and not node.parts:
         node.kind = OTHER
     return node
 
 
-# ---- joins --------------------------------------------------------------------------------------------------
-
 _Parts = tuple[int, tuple[Part, ...]]
 """The dimension, from the end, and the parts; none: it is not described so."""
 
 
-def _of_cat(args: Sequence[Any], result: Value) -> _Parts:
-    values, ndim = args[0], len(result.facts.shape)
-    dim = args[1] % ndim - ndim
-    is_plain = all(len(each.facts.shape) == ndim and each.facts.dtype is result.facts.dtype for each in values)
-    return dim, tuple([Part(each, 0, each.facts.shape[dim]) for each in values] if is_plain else ())
+# ---- joins --------------------------------------------------------------------------------------------------
 
 
-def _of_stack(args: Sequence[Any], result: Value) -> _Parts:
-    ndim = len(result.facts.shape)
-    is_plain = all(each.facts.dtype is result.facts.dtype for each in args[0])
-    return args[1] % ndim - ndim, tuple([Part(each, 0, 1, True) for each in args[0]] if is_plain else ())
+def _of_join(args: Sequence[Any], result: Value) -> _Parts:
+    (values, dim), ndim = args, len(result.facts.shape)
+    dim = dim % ndim - ndim
+    dims = {len(each.facts.shape) for each in values}
+    if len(dims) > 1 or any(each.facts.dtype is not result.facts.dtype for each in values):
+        return dim, ()
+    is_lifted = dims == {ndim - 1}
+    return dim, tuple([Part(each, 0, 1 if is_lifted else each.facts.shape[dim], is_lifted) for each in values])
 
 
 def _of_roll(args: Sequence[Any], result: Value) -> _Parts:
@@ -145,39 +145,30 @@ def _of_roll(args: Sequence[Any], result: Value) -> _Parts:
     return dim, (Part(value, place, size), Part(value, 0, place))
 
 
-_JOINS: dict[str, Callable[[Sequence[Any], Value], _Parts]] = {"cat": _of_cat, "stack": _of_stack, "roll": _of_roll}
-
-
 # ---- views --------------------------------------------------------------------------------------------------
 
 
-def _of_slice(args: Sequence[Any], value: Value, results: Sequence[Value]) -> _Parts:
-    _, dim, start, end, step = args
-    shape = value.facts.shape
-    begin, stop, _ = slice(start, end).indices(shape[dim])
-    return dim % len(shape) - len(shape), (Part(value, begin, max(begin, stop)),) if step == 1 else ()
-
-
-def _of_narrow(args: Sequence[Any], value: Value, results: Sequence[Value]) -> _Parts:
-    _, dim, start, length = args
-    shape = value.facts.shape
-    begin = start + shape[dim] if start < 0 else start
-    return dim % len(shape) - len(shape), (Part(value, begin, begin + length),)
-
-
-def _of_split(args: Sequence[Any], value: Value, results: Sequence[Value]) -> _Parts:
-    _, _, dim = args
-    dim = dim % len(value.facts.shape) - len(value.facts.shape)
-    ends = (0, *accumulate(each.facts.shape[dim] for each in results))
-    return dim, tuple([Part(value, begin, end) for begin, end in pairwise(ends)])
-
-
-_VIEWS: dict[str, Callable[[Sequence[Any], Value, Sequence[Value]], _Parts]] = {
-    "chunk": _of_split,
-    "narrow": _of_narrow,
-    "slice": _of_slice,
-    "split": _of_split,
-}
+def _of_view(value: Value, results: Sequence[Value], starts: Sequence[int]) -> _Parts:
+    """Results whose elements lie as those of the value do, but for positions along one dimension that they lack."""
+    shape, ndim = value.facts.shape, len(value.facts.shape)
+    if any(each.facts.dtype is not value.facts.dtype or len(each.facts.shape) != ndim for each in results):
+        return 0, ()
+    dims = {dim for each in results for dim in range(ndim) if each.facts.shape[dim] != shape[dim]}
+    if len(dims) != 1:
+        return 0, ()
+    (dim,) = dims
+    parts = []
+    for each, start in zip(results, starts, strict=True):
+        size, step = each.facts.shape[dim], value.facts.stride[dim]
+        begin = start // step if size and step else 0
+        lies_alike = all(
+            one == other or count < 2
+            for one, other, count in zip(value.facts.stride, each.facts.stride, each.facts.shape, strict=True)
+        )
+        if not lies_alike or (size and begin * step != start) or not 0 <= begin <= shape[dim] - size:
+            return 0, ()
+        parts.append(Part(value, begin, begin + size))
+    return dim - ndim, tuple(parts)
 
 
 # ---- parts of zeros -----------------------------------------------------------------------------------------

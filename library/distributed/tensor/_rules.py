@@ -314,6 +314,7 @@ _WORDS: Mapping[str, Rule] = {
     "keep": keep,
     "make": make,
     "reduce": reduce,
+    "roll": keep,
     "unify": unify,
     "view": view,
 }

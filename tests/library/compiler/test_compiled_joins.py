@@ -137,6 +137,25 @@ def test_joins_are_part_of_kernels(place: int) -> None:
     assert _others(opweave.compile(JOINS[place]), *given) == "0 other operators"
 
 
+@pytest.mark.parametrize(
+    "halves",
+    [
+        lambda x: x.chunk(2, -1),
+        lambda x: x.split((16, 16), -1),
+        lambda x: x.tensor_split(2, -1),
+        lambda x: (x.as_strided((8, 16), (32, 1), 0), x.as_strided((8, 16), (32, 1), 16)),
+        lambda x: (x[:, slice(None, 16)], x.narrow(-1, 16, 16)),
+    ],
+)
+def test_views_are_known_by_their_geometry(halves: Callable[[Any], Any]) -> None:
+    def function(x: Any) -> Any:
+        one, other = halves(x)
+        return x * opweave.cat((-other, one), -1)
+
+    check(function, _numbers(8, 32))
+    assert _others(opweave.compile(function), _numbers(8, 32)) == "0 other operators"
+
+
 def of_several(x: Any, y: Any) -> Any:
     """The whole of a join is used by others as well."""
     whole = opweave.cat((x * 2, y), -1)
