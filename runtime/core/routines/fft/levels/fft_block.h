@@ -7,42 +7,43 @@ typedef real NAME(unaligned) __attribute__((vector_size(OW_VECTOR_BYTES), aligne
 #define STORE(p, x) (*(NAME(unaligned) *)(p) = (NAME(unaligned))(x))
 
 /* The signals beyond `count` are copies of the last one: they are computed, and not written. */
-static inline const real *NAME(signal)(ow_fft_access a, int lane, int count) {
-    return (const real *)a.re + (lane < count ? lane : count - 1) * a.line;
+static inline const real *NAME(signal)(const ow_fft_access *a, int lane, int count) {
+    return (const real *)a->re + (lane < count ? lane : count - 1) * a->line;
 }
 
 /* ---- between memory and blocks -------------------------------------------------------------------------------- */
 
-/* One element of each signal, wherever they are. */
-static void NAME(gather)(vector *x, ow_fft_access in, int64_t k, int count) {
+/* One element of each signal, wherever they are. Accesses have addresses here: the copy that a call would be given is read in
+ * another width than it is written, which waits for everything that was written before. */
+static void NAME(gather)(vector *x, const ow_fft_access *in, int64_t k, int count) {
     real re[LANES], im[LANES];
     for (int lane = 0; lane < LANES; lane++) {
-        const real *from = NAME(signal)(in, lane, count) + k * in.step;
+        const real *from = NAME(signal)(in, lane, count) + k * in->step;
         re[lane] = from[0];
-        im[lane] = in.im != OW_FFT_NO_PARTS ? from[in.im] : 0;
+        im[lane] = in->im != OW_FFT_NO_PARTS ? from[in->im] : 0;
     }
     x[0] = LOAD(re);
     x[1] = LOAD(im);
 }
 
-static void NAME(scatter)(const vector *x, ow_fft_access out, int64_t k, int count, real scale) {
+static void NAME(scatter)(const vector *x, const ow_fft_access *out, int64_t k, int count, real scale) {
     real re[LANES], im[LANES];
     STORE(re, x[0] * scale);
     STORE(im, x[1] * scale);
     for (int lane = 0; lane < count; lane++) {
-        real *to = (real *)out.re + lane * out.line + k * out.step;
+        real *to = (real *)out->re + lane * out->line + k * out->step;
         to[0] = re[lane];
-        if (out.im != OW_FFT_NO_PARTS) to[out.im] = im[lane];
+        if (out->im != OW_FFT_NO_PARTS) to[out->im] = im[lane];
     }
 }
 
 /* LANES elements, one after the other in the memory of each signal. */
-static void NAME(gather_rows)(vector *x, ow_fft_access in, int64_t k, int count) {
+static void NAME(gather_rows)(vector *x, const ow_fft_access *in, int64_t k, int count) {
     vector re[LANES], im[LANES];
-    const int first_is_real = in.im != -1;
+    const int first_is_real = in->im != -1;
     for (int lane = 0; lane < LANES; lane++) {
-        const real *from = NAME(signal)(in, lane, count) + k * in.step + (first_is_real ? 0 : -1);
-        if (in.step == 1) {
+        const real *from = NAME(signal)(in, lane, count) + k * in->step + (first_is_real ? 0 : -1);
+        if (in->step == 1) {
             re[lane] = LOAD(from);
             continue;
         }
@@ -51,25 +52,25 @@ static void NAME(gather_rows)(vector *x, ow_fft_access in, int64_t k, int count)
         im[lane] = NAME(odds)(a, b);
     }
     NAME(transpose)(re);
-    if (in.step == 2) NAME(transpose)(im);
+    if (in->step == 2) NAME(transpose)(im);
     for (int i = 0; i < LANES; i++) {
         x[2 * i + !first_is_real] = re[i];
-        x[2 * i + first_is_real] = in.step == 2 ? im[i] : (vector){0};
+        x[2 * i + first_is_real] = in->step == 2 ? im[i] : (vector){0};
     }
 }
 
-static void NAME(scatter_rows)(const vector *x, ow_fft_access out, int64_t k, int count, real scale) {
+static void NAME(scatter_rows)(const vector *x, const ow_fft_access *out, int64_t k, int count, real scale) {
     vector re[LANES], im[LANES];
-    const int first_is_real = out.im != -1;
+    const int first_is_real = out->im != -1;
     for (int i = 0; i < LANES; i++) {
         re[i] = x[2 * i + !first_is_real] * scale;
         im[i] = x[2 * i + first_is_real] * scale;
     }
     NAME(transpose)(re);
-    if (out.step == 2) NAME(transpose)(im);
+    if (out->step == 2) NAME(transpose)(im);
     for (int lane = 0; lane < count; lane++) {
-        real *to = (real *)out.re + lane * out.line + k * out.step + (first_is_real ? 0 : -1);
-        if (out.step == 1) {
+        real *to = (real *)out->re + lane * out->line + k * out->step + (first_is_real ? 0 : -1);
+        if (out->step == 1) {
             STORE(to, re[lane]);
             continue;
         }
@@ -98,9 +99,12 @@ static void NAME(load)(vector *x, ow_fft_access in, int64_t n, int count) {
             x[2 * k + (in.im < 0)] = NAME(evens)(a, b);
             x[2 * k + (in.im > 0)] = NAME(odds)(a, b);
         }
-    else if (NAME(has_rows)(in))
-        for (; k + LANES <= n; k += LANES) NAME(gather_rows)(x + 2 * k, in, k, count);
-    for (; k < n; k++) NAME(gather)(x + 2 * k, in, k, count);
+    else if (n >= LANES && NAME(has_rows)(in))
+        for (; k < n; k += LANES) {
+            const int64_t first = k + LANES <= n ? k : n - LANES; /* the last ones once more */
+            NAME(gather_rows)(x + 2 * first, &in, first, count);
+        }
+    for (; k < n; k++) NAME(gather)(x + 2 * k, &in, k, count);
 }
 
 static void NAME(store)(const vector *x, ow_fft_access out, int64_t n, int count, real scale) {
@@ -118,9 +122,12 @@ static void NAME(store)(const vector *x, ow_fft_access out, int64_t n, int count
             STORE(to, NAME(zip_low)(a, b));
             STORE(to + LANES, NAME(zip_high)(a, b));
         }
-    else if (NAME(has_rows)(out))
-        for (; k + LANES <= n; k += LANES) NAME(scatter_rows)(x + 2 * k, out, k, count, scale);
-    for (; k < n; k++) NAME(scatter)(x + 2 * k, out, k, count, scale);
+    else if (n >= LANES && NAME(has_rows)(out))
+        for (; k < n; k += LANES) {
+            const int64_t first = k + LANES <= n ? k : n - LANES; /* the last ones once more */
+            NAME(scatter_rows)(x + 2 * first, &out, first, count, scale);
+        }
+    for (; k < n; k++) NAME(scatter)(x + 2 * k, &out, k, count, scale);
 }
 
 /* ---- transforms ----------------------------------------------------------------------------------------------- */
