@@ -59,6 +59,7 @@ CORE = (
     "csr_order",
     "coo_places",
     "byte_product",
+    "wide_bmm",
     "fft_c2c",
     "fft_r2c",
     "fft_c2r",

@@ -14,6 +14,7 @@ from .values import has_values, wide
 
 __all__ = ["AttentionBlocks", "attention"]
 
+_BFLOAT16 = EXPORTS["bfloat16"]
 _BLOCK = 1 << 19
 """About how many weights of all heads are there at once."""
 
@@ -23,7 +24,8 @@ def attention(
 ) -> Any:
     """Return the values (*, L, V), each with the weights that the softmax of scores gives it."""
     dtype = query.dtype
-    query, key, value = wide(query), wide(key), wide(value)  # an error of a score is a relative one of a weight
+    if dtype is not _BFLOAT16 or dropout_p > 0:
+        query, key, value = wide(query), wide(key), wide(value)  # an error of a score is a relative one of a weight
     if scale is None:
         scale = 1 / math.sqrt(query.size(-1)) if query.size(-1) else 1.0
     if enable_gqa:
@@ -36,8 +38,8 @@ def attention(
         each.expand(*batch, *each.shape[-2:]).reshape(heads, *each.shape[-2:]) for each in (query, key, value)
     )
     if dropout_p > 0:
-        blocks = AttentionBlocks(query, key, batch, causal)
-        weights = blocks.softmax(blocks.scores(query * scale, key, mask, 0, query.size(1), key.size(1)))
+        blocks = AttentionBlocks(query, key, batch, causal, scale)
+        weights = blocks.softmax(blocks.scores(query, key, mask, 0, query.size(1), key.size(1)))
         drawn = ops.dropout(weights.view(*batch, *weights.shape[1:]), dropout_p, True)
         result = drawn.view_as(weights).matmul(value)
     else:
@@ -50,10 +52,14 @@ def _for_heads(tensor: Any, heads: int) -> Any:
 
 
 class AttentionBlocks:
-    """The blocks of queries of one call, whose tensors have all heads of the batch in their first dimension."""
+    """The blocks of queries of one call, whose tensors have all heads of the batch in their first dimension.
 
-    def __init__(self, query: Any, key: Any, batch: Sequence[int], causal: bool) -> None:
-        self.batch, self.causal = batch, causal
+    Factors of products are bfloat16 where the query is, as in torch, and all else is float32 then.
+    """
+
+    def __init__(self, query: Any, key: Any, batch: Sequence[int], causal: bool, scale: float) -> None:
+        self.batch, self.causal, self.scale = batch, causal, scale
+        self.is_half = query.dtype is _BFLOAT16
         self.queries, self.keys = query.size(1), key.size(1)
         rows = max(_BLOCK // max(math.prod(batch) * self.keys, 1), 16) if has_values(query) else self.queries
         self.rows = max(min(self.queries, rows), 1)
@@ -64,33 +70,38 @@ class AttentionBlocks:
             last = min(first + self.rows, self.queries)
             yield first, last, min(last, self.keys) if self.causal else self.keys
 
+    def product(self, first: Any, second: Any) -> Any:
+        """Return the products of matrices, with float32 sums."""
+        return ops._wide_bmm(first, second) if self.is_half else first.matmul(second)
+
     def scores(self, query: Any, key: Any, mask: Any, first: int, last: int, seen: int) -> Any:
         """The logarithms of weights, before they are scaled to sum to one. `query` are those of the block."""
-        scores = query.matmul(key[:, :seen].transpose(1, 2))
+        keys = key[:, :seen].transpose(1, 2)
+        scores = self.product(query, keys).mul_(self.scale) if self.is_half else (query * self.scale).matmul(keys)
         if self.causal:
             hidden = scores.new_ones((last - first, seen), dtype=EXPORTS["bool"]).triu_(first + 1)
             return scores.masked_fill_(hidden, float("-inf"))
         if mask is None:
             return scores
         part = mask[..., first:last, :] if mask.dim() > 1 and mask.size(-2) > 1 else mask
-        return (scores.view(*self.batch, *scores.shape[1:]) + part).view_as(scores).to(query.dtype)
+        return (scores.view(*self.batch, *scores.shape[1:]) + part).view_as(scores).to(scores.dtype)
 
     @staticmethod
     def softmax(scores: Any) -> Any:
         """Weights that sum to one; zeros in rows where none counts."""
         return ops._safe_softmax(scores, -1) if scores.size(-1) else scores
 
-    def attend(self, query: Any, key: Any, value: Any, mask: Any, scale: float) -> Any:
+    def attend(self, query: Any, key: Any, value: Any, mask: Any) -> Any:
         """Return the values (N, L, V) with their weights."""
         parts = []
         for first, last, seen in self.blocks():
-            weights = self.softmax(self.scores(query[:, first:last] * scale, key, mask, first, last, seen))
-            parts.append(weights.matmul(value[:, :seen]))
+            weights = self.softmax(self.scores(query[:, first:last], key, mask, first, last, seen))
+            parts.append(self.product(weights, value[:, :seen]))
         if not parts:
-            return query.new_zeros((query.size(0), 0, value.size(2)))
+            return wide(query).new_zeros((query.size(0), 0, value.size(2)))
         return parts[0] if len(parts) == 1 else ops.cat(parts, 1)
 
-    def gradients(self, grad: Any, query: Any, key: Any, value: Any, mask: Any, result: Any, scale: float) -> Any:
+    def gradients(self, grad: Any, query: Any, key: Any, value: Any, mask: Any, result: Any) -> Any:
         """Return the gradients of query, key, value and mask; weights are computed again, block by block."""
         of_query: list[Any] = []
         of_mask: list[Any] = []
@@ -98,12 +109,12 @@ class AttentionBlocks:
         of_value: Any = None
         inner = (grad * result).sum(-1, keepdim=True)
         for first, last, seen in reversed(list(self.blocks())):  # the last block sees the most keys
-            scaled, upper = query[:, first:last] * scale, grad[:, first:last]
-            weights = self.softmax(self.scores(scaled, key, mask, first, last, seen))
-            of_value = _added(of_value, weights.transpose(1, 2).matmul(upper))
-            slope = weights * (upper.matmul(value[:, :seen].transpose(1, 2)) - inner[:, first:last])
-            of_query.insert(0, slope.matmul(key[:, :seen]) * scale)
-            of_key = _added(of_key, slope.transpose(1, 2).matmul(scaled))
+            rows, upper = query[:, first:last], grad[:, first:last]
+            weights = self.softmax(self.scores(rows, key, mask, first, last, seen))
+            of_value = _added(of_value, self.product(weights.transpose(1, 2), upper))
+            slope = weights * (self.product(upper, value[:, :seen].transpose(1, 2)) - inner[:, first:last])
+            of_query.insert(0, self.product(slope, key[:, :seen]) * self.scale)
+            of_key = _added(of_key, self.product(slope.transpose(1, 2), rows))
             if mask is not None and mask.requires_grad:
                 of_mask.insert(0, slope.view(*self.batch, *slope.shape[1:]))
         if not of_query:
@@ -111,7 +122,8 @@ class AttentionBlocks:
         whole = ops.cat(of_mask, -2).sum_to_size(mask.shape).to(mask.dtype) if of_mask else None
         if of_key.size(1) < self.keys:  # no query sees the others
             of_key, of_value = (ops.pad(each, (0, 0, 0, self.keys - each.size(1))) for each in (of_key, of_value))
-        return ops.cat(of_query, 1), of_key, of_value, whole
+        found = (ops.cat(of_query, 1), of_key * self.scale, of_value)
+        return (*(each.to(query.dtype) for each in found), whole)
 
 
 def _added(total: Any, part: Any) -> Any:

@@ -76,6 +76,36 @@ def test_nothing_leaks_from_beside() -> None:
     assert ow.equal(found, expected)
 
 
+@pytest.mark.parametrize("dtypes", list(itertools.product((ow.bfloat16, ow.float32), repeat=2)))
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(3, 5, 4), (0, 5, 4), (3, 0, 4), (100, 64, 70)])
+def test_float32_sums(dtypes: tuple[Any, Any], rows: int, inner: int, columns: int) -> None:
+    """Products of attention have float32 results, of small matrices and of large ones, in any layout."""
+    for first, second in itertools.product(LAYOUTS, LAYOUTS):
+        a, b = _integers(3, rows, inner, layout=first), _integers(3, inner, columns, layout=second)
+        found = ow._wide_bmm(a.to(dtypes[0]), b.to(dtypes[1]))
+        assert found.dtype is ow.float32
+        assert ow.equal(found, ow.bmm(a.float(), b.float()))
+    with pytest.raises(RuntimeError, match="expected matrices"):
+        ow._wide_bmm(a, b[:2])
+    with pytest.raises(RuntimeError, match="expected bfloat16 or float32, got"):
+        ow._wide_bmm(a.half(), b)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention(causal: bool) -> None:
+    """Values and gradients of attention to bfloat16 are those of float64, rounded a few times."""
+    numbers = [2 * ow.randn(2, 3, 150, 64).to(ow.bfloat16) for _ in range(3)]
+    grad = ow.randn(2, 3, 150, 64).to(ow.bfloat16)
+    results = []
+    for dtype in (ow.bfloat16, ow.float64):
+        query, key, value = (each.to(dtype).detach().requires_grad_() for each in numbers)
+        result = ow.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
+        result.backward(grad.to(dtype))
+        results.append([each.detach().double() for each in (result, query.grad, key.grad, value.grad)])
+    for found, expected in zip(*results, strict=True):
+        assert (found - expected).abs().max() < 0.02 * max(expected.abs().max(), 1)
+
+
 def test_threads() -> None:
     """Sums do not depend on the number of threads."""
     a, b, c = (ow.randn(n, 700, 700).to(ow.bfloat16) for n in (1, 1, 12))
