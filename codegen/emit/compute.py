@@ -162,7 +162,7 @@ def _group(
 
 def _loops(operator: Operator, dtype: DType, outputs: Sequence[DType], body: Compute, name: str) -> Loops:
     nest = ByName(tuple(of_part(operator, body, dtype, outputs)))
-    return Loops(operator, nest, dtype, name, contraction(body) is not None)
+    return Loops(operator, nest, dtype, name, contraction(body) is not None, bool(body.flat))
 
 
 def _kernel(loops: Loops, found: Stretches | None) -> Kernel:

@@ -100,7 +100,7 @@ def _divided(nest: ByName, variable: str) -> Iterator[Index]:
             yield each
 
 
-def rows_at_a_time(nest: ByName, dtype: DType, is_of_weights: bool) -> int:
+def rows_at_a_time(nest: ByName, dtype: DType, sums_batch: bool) -> int:
     """Return the number of lines, of neighbouring positions of the variable before, that take part in the same loops.
 
     Each sum waits for the one before it, and there are several units that add: lines that have nothing to do with each
@@ -124,4 +124,4 @@ def rows_at_a_time(nest: ByName, dtype: DType, is_of_weights: bool) -> int:
     if len({each.divisor for each in divided}) > 1:
         return 1
     arrays = sum(2 if each.finds else 1 for each in nest.reductions.values())
-    return {1: 3 if is_of_weights else 4, 2: 2}.get(arrays, 1)
+    return {1: 3 if sums_batch else 4, 2: 2}.get(arrays, 1)

@@ -35,7 +35,9 @@ class Lane:
 class Texts:
     """One kernel's view of its nest: the dtype of computation and the variable that runs along the lanes."""
 
-    def __init__(self, operator: Operator, nest: ByName, dtype: DType, name: str, is_product: bool) -> None:
+    def __init__(
+        self, operator: Operator, nest: ByName, dtype: DType, name: str, is_product: bool, sums_batch: bool
+    ) -> None:
         self.operator = operator
         self.is_product = is_product
         """True if the result is computed by products of matrices where that is faster."""
@@ -56,7 +58,7 @@ class Texts:
             self.lane = Lane(self.lane_range.name, f"from_{variable(self.lane_range.name)}", step)
         self.ahead = range_ahead(self.nest)
         self.step = self._step()
-        self.rows = rows_at_a_time(self.nest, dtype, bool(operator.body.flat))
+        self.rows = rows_at_a_time(self.nest, dtype, sums_batch)
         self.row_step = row_step(self.nest) if self.rows > 1 else ONE
         self.place = "row][lane" if self.rows > 1 else "half][lane" if self.ahead is not None else "lane"
         """The subscripts of variables of lanes."""
