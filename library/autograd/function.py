@@ -105,6 +105,7 @@ class FunctionNode(Node):
     __slots__ = ("context", "dirty", "function", "materializes", "not_differentiable", "outputs", "to_save")
 
     takes_undefined = True
+    is_of_users = True
 
     def __init__(self, function: Any, edges: tuple[Any, ...]) -> None:
         self.context = FunctionCtx(self)

@@ -257,7 +257,7 @@ def _run(
                 expected = following.metas[number]
                 if not fits(grad, expected):
                     grad = _fit(node, index, grad, expected)
-                own = _is_own(grad, grads, gradients)
+                own = _is_own(node, entry, grad, gradients)
             into = arrived.get(key)
             if into is None:
                 arrived[key] = _first(following, number, grad, own)
@@ -284,11 +284,17 @@ def _is_undefined(node: Node, grads: list[Any]) -> bool:
     return not node.takes_undefined and all(each is None for each in grads)
 
 
-def _is_own(grad: Any, given: list[Any], gradients: Sequence[Any]) -> bool:
-    """True if the node made the tensor for one edge only. (It may share memory with others nevertheless.)"""
-    if grad is given[0] or len(given) > 1:
+def _is_own(node: Node, entry: _Arrived, grad: Any, gradients: Sequence[Any]) -> bool:
+    """True if nobody else can see the tensor: the node made it for one edge only, or was itself given so what it passes
+    on, perhaps a view of it. (It may share memory with others nevertheless.)"""
+    if len(gradients) > 1 and [grad is each for each in gradients].count(True) > 1:
         return False
-    return len(gradients) == 1 or [grad is each for each in gradients].count(True) == 1
+    base, given = grad._base, entry.grads
+    if base is None and not any(grad is each for each in given):
+        return True
+    if not entry.own or node.is_of_users or len(given) > 1 or len(gradients) > 1:
+        return False
+    return base is None or base is given[0] or base is given[0]._base
 
 
 def _before(node: Node, entry: _Arrived) -> None:
@@ -413,8 +419,14 @@ def _add(leaf: AccumulateGrad, variable: Any, grad: Any, own: bool) -> None:
             keeps = _lies_as(grad, variable) and grad._base is None  # writes would go through a view
             leaf.grad = grad if keeps else _copy_as(grad, variable)
         else:
-            keeps = own and storage_uses(grad._h) == 1 and (_lies_as(grad, variable) or _may_lie_otherwise(grad))
-            leaf.grad = grad if keeps else _copy_as(grad, variable)
+            base = grad._base
+            is_alone = own and (
+                storage_uses(grad._h) == 1
+                if base is None
+                else storage_uses(grad._h) == 2 and base.numel() == grad.numel()  # the base is alive by its view alone
+            )
+            keeps = is_alone and (_lies_as(grad, variable) or _may_lie_otherwise(grad))
+            leaf.grad = _copy_as(grad, variable) if not keeps else grad if base is None else grad.detach()
     elif recording or _is_sparse(leaf.grad):  # to which a dense gradient cannot be added in place
         leaf.grad = leaf.grad + grad
     else:

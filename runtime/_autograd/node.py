@@ -62,6 +62,8 @@ class Node(NodeBase):
     """Names of the saved inputs, values and outputs, under which they can be read: `node._saved_self`."""
     results_needed_by: tuple[int, ...] | None = None
     """Indices of the edges whose gradient formulas use the results; None: all of them."""
+    is_of_users = False
+    """True if code of users sees the gradients, and may keep them."""
     collects = False
     """True for the node of a leaf, which accumulates gradients."""
     of_complex = False

@@ -417,3 +417,42 @@ def test_gradients_with_a_history_are_no_views() -> None:
         assert not parameter.grad._is_view()
         assert parameter.grad.grad_fn is not None
     layer.zero_grad()
+
+
+def test_gradients_that_nobody_sees_are_not_copied() -> None:
+    """A leaf keeps the memory that the last node wrote, also behind views, but none that a user has."""
+    for step in (lambda x: x.sin(), lambda x: x.view(-1).sin(), lambda x: x.view(4, 3).t().sin()):
+        x = ow.ones(3, 4, requires_grad=True)
+        y = step(x)
+        with ow.autograd.profiler.profile() as profile:
+            y.backward(ow.ones_like(y))
+        names = {each.name for each in profile.function_events}
+        assert names.isdisjoint({"aten::clone", "aten::copy_"})
+        assert x.grad._base is None
+
+
+def test_gradients_that_somebody_sees_are_copied() -> None:
+    seen: list[Any] = []
+
+    class Passing(ow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, slope: Any) -> Any:
+            seen.append(slope)
+            return slope.view(slope.shape)
+
+    slope = ow.ones(3, 4)
+    for step in (
+        lambda x: x.view(4, 3).view(3, 4),
+        lambda x: x.t().t(),
+        lambda x: Passing.apply(x) * 1,
+        lambda x: x + 0,
+    ):
+        x = ow.zeros(3, 4, requires_grad=True)
+        step(x).backward(slope)
+        x.grad.zero_()
+        assert slope.sum() == 12
+        assert all(each.sum() == 12 for each in seen)
