@@ -6,7 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from opweave._weave.weave import Woven
 
 DECLARATIONS = """\
 - func: wipe.Tensor(Tensor self, Tensor other, *, Scalar amount=0.5) -> Tensor
@@ -145,6 +152,22 @@ def entries(text: str, *names: str) -> str:
     """The declarations of these operators, which stand in a text among others."""
     parts = re.split(r"^(?=- )", text, flags=re.MULTILINE)
     return "".join(part for part in parts if re.match(rf"- func: ({'|'.join(names)})\b", part))
+
+
+def weave_unoptimized(yaml: Path, out: Path, *, all_levels: bool = False) -> Woven:
+    """Weaves a file whose operators are tested by their values: the compiler takes a third of the time.
+
+    With OPWEAVE_TEST_OPTIMIZED, as in `.ci/run levels`, kernels are compiled as those of users are.
+    """
+    from opweave._toolchain import toolchain
+    from opweave._weave.weave import weave
+
+    with pytest.MonkeyPatch.context() as patch:
+        if "OPWEAVE_TEST_OPTIMIZED" not in os.environ:
+            configured = toolchain.configured()
+            unoptimized = replace(configured, arguments=(*configured.arguments, "-O0"))
+            patch.setattr(toolchain, "configured", lambda: unoptimized)
+        return weave(yaml, out=out, all_levels=all_levels)
 
 
 def python(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:

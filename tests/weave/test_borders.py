@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 RULES = {"zero": "0", "seven": "7", "nearest": "nearest", "wrap": "wrap", "reflect": "reflect"}
 ENTRY = """
@@ -177,7 +178,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     entries += "".join(SHARING.format(name=name, rule=rule) for name, rule in (*RULES.items(), ("skip", "skip")))
     for name, rule in (("skip", "skip"), ("seven", "7")):
         entries += "".join(BACKWARDS.format(name=f"{name}{factor}", rule=rule, factor=factor) for factor in (1, 3))
-    return weave(written(folder / "filters.yaml", entries), out=folder)
+    return weave_unoptimized(written(folder / "filters.yaml", entries), out=folder)
 
 
 def test_all_rules(woven: Woven) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 ROOT = Path(__file__).parents[2]
 COOKBOOK = ROOT / "examples" / "cookbook.yaml"
@@ -42,7 +43,7 @@ def in_float64(factory: pytest.TempPathFactory, name: str, derivatives: str) -> 
     folder = shared_folder(factory, name)
     text = COOKBOOK.read_text("utf-8").replace("dtypes: floating", "dtypes: [float64]")
     text = text.replace("derivatives: auto", f"derivatives: {derivatives}")
-    return weave(written(folder / "cookbook.yaml", text), out=folder)
+    return weave_unoptimized(written(folder / "cookbook.yaml", text), out=folder)
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "ctc.yaml"
 HEAD = """
@@ -25,7 +26,7 @@ def near(got, want, rtol=1e-12):
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "ctc"))
+    return weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "ctc"))
 
 
 def test_the_loss_and_its_gradient(woven: Woven) -> None:

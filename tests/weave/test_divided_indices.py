@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 ENTRIES = """
 - func: resampled(Tensor self) -> Tensor
@@ -83,7 +84,7 @@ for n in (1, 3, 6, 41):
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "divided")
-    return weave(written(folder / "divided.yaml", ENTRIES), out=folder)
+    return weave_unoptimized(written(folder / "divided.yaml", ENTRIES), out=folder)
 
 
 def test_values_and_gradients(woven: Woven) -> None:

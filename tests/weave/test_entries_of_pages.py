@@ -10,11 +10,11 @@ import pytest
 import yaml
 from harness.paths import ROOT
 from pages import PAGES, Block, blocks
-from weaving import python
+from weaving import python, weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import WeaveError, read, weave
+from opweave._weave.weave import WeaveError, read
 
 TESTED = [*ROOT.glob("examples/*.yaml"), ROOT / "ops.yaml"]
 BLOCKS = [block for page in PAGES for block in blocks(page, "yaml")]
@@ -68,7 +68,7 @@ def test_the_others_are_woven(tmp_path: Path) -> None:
     assert len(chosen) > 20
     file = tmp_path / "shown.yaml"
     file.write_text(yaml.safe_dump([*chosen.values()], sort_keys=False, width=1000), "utf-8")
-    woven = weave(file, out=tmp_path)
+    woven = weave_unoptimized(file, out=tmp_path)
     assert len(woven.operators) >= len(chosen) - 3
     called = "import opweave as ow, shown; assert shown.box(ow.ones(4), 1).tolist() == [2, 3, 3, 2]"
     python("-c", called, cwd=tmp_path)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, read, weave
+from opweave._weave.weave import Woven, read
 from opweave.codegen.model.compute import Compute
 from opweave.codegen.model.unrolled import by_position
 
@@ -37,7 +38,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     text = (
         EXAMPLES.read_text().replace("derivatives: auto", "derivatives: none").replace("logits: auto", "logits: none")
     )
-    return weave(written(folder / "values.yaml", text), out=folder)
+    return weave_unoptimized(written(folder / "values.yaml", text), out=folder)
 
 
 def run(woven: Woven, code: str) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 ENTRIES = """\
 - func: distances(Tensor a, Tensor b) -> Tensor
@@ -99,7 +100,7 @@ def raises_index_error(function, *arguments):
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "bound_variables")
-    return weave(written(Path(folder) / "bound.yaml", ENTRIES), out=folder)
+    return weave_unoptimized(written(Path(folder) / "bound.yaml", ENTRIES), out=folder)
 
 
 def run(woven: Woven, code: str) -> None:

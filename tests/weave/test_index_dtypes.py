@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import weave
 
 OPERATORS = """
 - func: pixel_means(Tensor self) -> Tensor
@@ -142,7 +142,7 @@ def windows(board, first, last, mode):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = shared_folder(tmp_path_factory, "index_dtypes")
-    weave(written(out / "index_dtypes.yaml", OPERATORS), out=out)
+    weave_unoptimized(written(out / "index_dtypes.yaml", OPERATORS), out=out)
     return out
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from folders import shared_folder
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
@@ -34,7 +35,7 @@ check_again = ow.autograd.gradgradcheck
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "language"))
+    return weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "language"), all_levels=True)
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:

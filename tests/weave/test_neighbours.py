@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
-from weaving import RAISES, entries
+from weaving import RAISES, entries, weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "neighbours.yaml"
 HEAD = """
@@ -31,13 +31,15 @@ check_again = ow.autograd.gradgradcheck
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "neighbours"))
+    return weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "neighbours"))
 
 
 @pytest.fixture(scope="module")
 def products(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "products")
-    return weave(written(folder / EXAMPLES.name, entries(EXAMPLES.read_text(), "correlate")), out=folder)
+    return weave_unoptimized(
+        written(folder / EXAMPLES.name, entries(EXAMPLES.read_text(), "correlate")), out=folder, all_levels=True
+    )
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from folders import shared_folder, written
-from weaving import python
+from weaving import python, weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 ENTRIES = """
 - func: places(Tensor self, int k) -> (Tensor row, Tensor column)
@@ -53,7 +53,7 @@ rng = np.random.default_rng(3)
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "quotients")
-    return weave(written(Path(folder) / "quotients.yaml", ENTRIES), out=folder)
+    return weave_unoptimized(written(Path(folder) / "quotients.yaml", ENTRIES), out=folder)
 
 
 def run(woven: Woven, code: str) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 BODIES = {
     "row_max(Tensor start, Tensor stop, Tensor place, Tensor values)": "size: {i: start.size(0)}\n"
@@ -56,7 +57,7 @@ for at in (0, 150, 299):
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "ranges_of_data")
-    return weave(written(Path(folder) / "ranges.yaml", ENTRIES), out=folder)
+    return weave_unoptimized(written(Path(folder) / "ranges.yaml", ENTRIES), out=folder)
 
 
 def test_terms_are_combined_and_places_tested(woven: Woven) -> None:

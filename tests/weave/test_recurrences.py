@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder
 from scripts import script
-from weaving import RAISES
+from weaving import RAISES, weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "recurrences.yaml"
 HEAD = """
@@ -35,7 +35,7 @@ def check(function, *tensors):
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "recurrences"))
+    return weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "recurrences"))
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from folders import shared_folder
 from scripts import script
-from weaving import RAISES
+from weaving import RAISES, weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import weave
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "rounds.yaml"
 CODE = """
@@ -66,5 +65,5 @@ raises(RuntimeError, "", ops.escapes, ow.tensor(left), ow.tensor(top), -1, 2)
 
 
 def test_loops_for_each_position(tmp_path_factory: pytest.TempPathFactory) -> None:
-    woven = weave(EXAMPLES, out=shared_folder(tmp_path_factory, "rounds"))
+    woven = weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "rounds"))
     script(RAISES + CODE, cwd=woven.folder.parent)

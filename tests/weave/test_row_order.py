@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder
 from scripts import script
-from weaving import RAISES
+from weaving import RAISES, weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "order.yaml"
 HEAD = """
@@ -44,7 +44,7 @@ def sorted_and_ranks(x, dim):
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "order"))
+    return weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "order"))
 
 
 def run(woven: Woven, code: str) -> None:

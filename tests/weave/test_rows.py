@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "rows.yaml"
 HEAD = """
@@ -46,7 +47,7 @@ def normalized(x, w, b, axis):
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "rows"))
+    return weave_unoptimized(EXAMPLES, out=shared_folder(tmp_path_factory, "rows"))
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 BODIES = {
     "waves(Tensor self, Tensor w)": "value[..., x]: sum(tanh(self[..., x, i] * w[i]) for i in range(w.size(0)))",
@@ -50,7 +51,7 @@ def check(function, *leaves):
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "short_ranges")
-    return weave(written(Path(folder) / "short.yaml", ENTRIES), out=folder)
+    return weave_unoptimized(written(Path(folder) / "short.yaml", ENTRIES), out=folder)
 
 
 def run(woven: Woven, code: str) -> None:

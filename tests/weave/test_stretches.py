@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import weave
 
 OPERATORS = """
 - func: turned(Tensor self, Tensor cos, Tensor sin) -> Tensor
@@ -71,7 +71,7 @@ def fails(call, text):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = shared_folder(tmp_path_factory, "stretches")
-    weave(written(out / "stretches.yaml", OPERATORS), out=out)
+    weave_unoptimized(written(out / "stretches.yaml", OPERATORS), out=out)
     return out
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from folders import shared_folder, written
 from scripts import script
+from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import Woven
 
 ENTRIES = """\
 - func: cross_entropy_of(Tensor logits, Tensor target) -> Tensor
@@ -84,7 +85,7 @@ def check(function, *tensors):
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "stages")
-    return weave(written(folder / "stages.yaml", ENTRIES), out=folder)
+    return weave_unoptimized(written(folder / "stages.yaml", ENTRIES), out=folder)
 
 
 def run(woven: Woven, code: str) -> None:
