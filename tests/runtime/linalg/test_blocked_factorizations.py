@@ -158,3 +158,22 @@ def test_codes_of_small_matrices(n: int, upper: bool) -> None:
     found = factor.numpy()[3]
     assert error(found.T @ found if upper else found @ found.T, batch[3]) < 20
     assert not np.any(np.tril(found, -1) if upper else np.triu(found, 1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(200, 200), (260, 130), (130, 260)])
+def test_rank_of_least_squares(shape: tuple[int, int], dtype: type) -> None:
+    """One singular value is around the limit, whether or not a factorization without exchanges of columns would do."""
+    least = min(shape)
+    u, v = (np.linalg.qr(general(each, least, dtype))[0] for each in shape)
+    right = general(shape[0], 2, dtype)
+    for smallest, lost in ((1e-1, 0), (1e-2, 0), (2e-4, 0), (1e-5, 1), (0, 1)):
+        values = np.ones(least)
+        values[-1] = smallest
+        a = ((u * values) @ v.conj().T).astype(dtype)
+        found = opweave.linalg.lstsq(opweave.from_numpy(a), opweave.from_numpy(right), rcond=5e-5, driver="gelsy")
+        assert found.rank.item() == least - lost
+        if lost:
+            continue
+        wanted = np.linalg.lstsq(a, right, rcond=5e-5)[0]
+        assert error(found.solution.numpy(), wanted) < 1e3 / smallest

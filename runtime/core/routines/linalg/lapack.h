@@ -127,6 +127,8 @@ int64_t ow_lapack_small_cholesky(const ow_lapack *l, int is_upper, int64_t n, vo
 /* Swaps rows as `count` pivots say, or with a step of -1 as the last one says first. */
 void ow_lapack_small_swap(const ow_lapack *l, void *a, int64_t lda, int64_t count, const int64_t *pivots, int64_t step,
                           int64_t columns);
+/* Overwrites columns by the solution with a triangle. */
+void ow_lapack_small_substitute(const ow_lapack *l, const ow_triangle *t, char *x, int64_t ldx, int64_t columns);
 
 /* ---- what is not finite -------------------------------------------------------------------------------- */
 

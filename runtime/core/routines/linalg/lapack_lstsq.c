@@ -1,4 +1,6 @@
 /* Least squares, by the four drivers of LAPACK. */
+#include <math.h>
+
 #include "lapack.h"
 
 typedef void gels_type(const char *trans, const int64_t *m, const int64_t *n, const int64_t *columns, void *a,
@@ -72,26 +74,36 @@ static int64_t solve(const ow_lapack *l, int driver, void *a, void *b, void *s, 
 
 enum { SMALL = 64 };
 
-/* What the reciprocal condition must exceed by the 1-norm, so that it clearly exceeds the limit of the rank by the 2-norm,
- * by which it is larger at most by the number of values. */
-static double clear_limit(const ow_lapack *l, int64_t least) { return 8 * (double)least * l->number; }
+/* What the reciprocal condition by the 2-norm must exceed, so that it clearly exceeds the limit of the rank: estimates are
+ * rarely ten times as large as the number, and mostly not twice. */
+static double clear_limit(const ow_lapack *l) { return 10 * l->number; }
+
+/* The reciprocal condition of a triangle by the 2-norm is at least the geometric mean of those by the 1-norm and infinity. */
+static double reciprocal_condition(const ow_lapack *l, const char *part, int64_t n, const void *a, int64_t lda,
+                                   const lstsq_work *w) {
+    double product = 1;
+    for (int k = 0; k < 2; k++) {
+        double rcond = 0;
+        float single = 0;
+        int64_t unused;
+        int wide = l->letter & 1;
+        trcon[l->letter](k ? "I" : "1", part, "N", &n, a, &lda, wide ? (void *)&rcond : &single, w->work,
+                         ow_lapack_is_complex(l) ? w->rwork : w->iwork, &unused, 1, 1, 1);
+        product *= wide ? rcond : (double)single;
+    }
+    return sqrt(product);
+}
 
 /* gelsy exchanges columns at every step and takes more than twice as long as gels; where a matrix clearly has full rank,
  * both come to the same solution. 1: it is in place of b; 0: a and b are as they were. */
 static int solve_full_rank(const ow_lapack *l, void *a, void *b, const lstsq_work *w) {
-    int64_t item = ow_itemsize(l->dtype), m = w->m, n = w->n, least = m < n ? m : n, status, unused, rank;
+    int64_t item = ow_itemsize(l->dtype), m = w->m, n = w->n, least = m < n ? m : n, status, rank;
     size_t of_a = (size_t)(m * n * item), of_b = (size_t)((m > n ? m : n) * w->columns * item);
     memcpy(w->spare, a, of_a);
     memcpy(w->spare + of_a, b, of_b);
     status = solve(l, GELS, a, b, NULL, &rank, w);
-    double rcond = 0;
-    float single = 0;
-    int wide = l->letter & 1;
-    if (!status) /* what is left of A is a triangle in front: the upper one, or of a wide matrix the lower */
-        trcon[l->letter]("1", m < n ? "L" : "U", "N", &least, a, &m, wide ? (void *)&rcond : &single, w->work,
-                         ow_lapack_is_complex(l) ? w->rwork : w->iwork, &unused, 1, 1, 1);
-    if (!wide) rcond = (double)single;
-    if (!status && rcond > clear_limit(l, least)) return 1;
+    /* What is left of A is a triangle in front: the upper one, or of a wide matrix the lower. */
+    if (!status && reciprocal_condition(l, m < n ? "L" : "U", least, a, m, w) > clear_limit(l)) return 1;
     memcpy(a, w->spare, of_a);
     memcpy(b, w->spare + of_a, of_b);
     return 0;
@@ -129,7 +141,7 @@ static int run_gels(ow_lapack *l) {
     double _Complex first = 0;
     double real = 0;
     int driver = (int)l->flags[0];
-    int twice = driver == GELSY && least > SMALL && clear_limit(l, least) < 1e-3; /* few matrices are that regular */
+    int twice = driver == GELSY && least > SMALL && clear_limit(l) < 1e-3; /* few matrices are that regular */
     lstsq_work w = {m, n, ow_lapack_width(x), -1, &first, &real, NULL, NULL};
     if (driver == GELSD) w.iwork = &wholes;
     int64_t size = 0, spare;

@@ -1,4 +1,4 @@
-/* Factorizations of small real matrices, column after column: in a call of OpenBLAS most time would pass before it computes. */
+/* Factorizations and solutions of small real matrices, one number after the other: in a call of OpenBLAS most time would pass before it computes. */
 #include <math.h>
 
 #include "lapack.h"
@@ -45,6 +45,17 @@
                 a[i] = a[pivots[i] - 1]; \
                 a[pivots[i] - 1] = moved; \
             } \
+    } \
+    static void substitute_##name(const ow_triangle *t, int64_t down, int64_t across, int up, real *x, int64_t ldx, \
+                                  int64_t columns) { \
+        const real *a = (const real *)t->a; \
+        for (int64_t k = 0; k < columns; k++, x += ldx) \
+            for (int64_t done = 0; done < t->n; done++) { \
+                int64_t i = up ? t->n - 1 - done : done; \
+                real sum = x[i]; \
+                for (int64_t j = up ? i + 1 : 0; j < (up ? t->n : i); j++) sum -= a[i * down + j * across] * x[j]; \
+                x[i] = t->is_unit ? sum : sum / a[i * (down + across)]; \
+            } \
     }
 FACTORIZATIONS(s, float)
 FACTORIZATIONS(d, double)
@@ -62,4 +73,11 @@ void ow_lapack_small_swap(const ow_lapack *l, void *a, int64_t lda, int64_t coun
                           int64_t columns) {
     if (l->letter) swap_d(a, lda, count, pivots, step, columns);
     else swap_s(a, lda, count, pivots, step, columns);
+}
+
+void ow_lapack_small_substitute(const ow_lapack *l, const ow_triangle *t, char *x, int64_t ldx, int64_t columns) {
+    int is_plain = t->trans == 'N', up = t->is_upper == is_plain;
+    int64_t down = is_plain ? 1 : t->lda, across = is_plain ? t->lda : 1;
+    if (l->letter) substitute_d(t, down, across, up, (double *)x, ldx, columns);
+    else substitute_s(t, down, across, up, (float *)x, ldx, columns);
 }

@@ -13,7 +13,8 @@ OW_LAPACK_VARIANTS(trsm, ow_trsm_type)
 
 enum {
     STRIP = 64, /* columns that OpenBLAS solves for at once */
-    FEW = 4     /* columns for which products of halves are not worth their calls */
+    FEW = 4,    /* columns for which products of halves are not worth their calls */
+    TINY = 4    /* rows and columns that are solved for sooner than vectors are packed */
 };
 
 #define DECLARE(level) extern ow_solve_triangle ow_solve_triangle_f32_##level, ow_solve_triangle_f64_##level;
@@ -79,6 +80,10 @@ static void solve_strips(void *context, int64_t begin, int64_t end) {
 
 void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int count, int64_t columns, char *x,
                                int64_t ldx) {
+    if (!ow_lapack_is_complex(l) && t->n <= TINY && columns <= TINY) {
+        for (int k = 0; k < count; k++) ow_lapack_small_substitute(l, &t[k], x, ldx, columns);
+        return;
+    }
     solution s = {l, t, count, x, ldx, columns};
     double work = count * (double)t->n * (double)t->n * (double)columns / 8;
     int is_by_strips = ow_lapack_is_complex(l) || (t->n > OW_TRIANGLE_ROWS && columns < FEW);
