@@ -17,7 +17,7 @@ from ..expr.targets import c_number
 from ..model.computation import own_computed_dtype
 from ..model.compute import Border, Compute
 from ..model.contraction import contraction
-from ..model.margins import margins
+from ..model.margins import Margin, margins
 from ..model.operator import End, Operator
 from ..model.recurrence import order
 from ..model.stretches import Stretches, stretches
@@ -65,7 +65,7 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
         "variables": len(body.variables) + len(body.small),
         "m": table,
         "splits": all(each.splits for each in groups[0].kernels) and groups[0].shared.inner is not None,
-        "margins": [_margin(operator, name, rule) for name, rule in margins(body).items()],
+        "margins": [_margin(operator, name, margin) for name, margin in margins(body).items()],
         "cuts_ranges": all(each.cuts_ranges for each in groups[0].kernels),
         "over_batch": body.over_batch,
         "small": len(body.small),
@@ -117,13 +117,15 @@ def _inputs(operator: Operator, body: Compute) -> Iterator[Tensor]:
         )
 
 
-def _margin(operator: Operator, tensor: str, rule: Border | End | float) -> tuple[int, str, str]:
-    """The place of the tensor among the inputs, the rule of its margins, and the number that they have."""
-    place = [each.name for each in operator.inputs].index(tensor)
-    if isinstance(rule, Border):
-        return place, f"OW_MARGIN_{rule.name}", "0"
-    number = identity(rule, FLOAT64) if isinstance(rule, End) else c_number(rule, FLOAT64)
-    return place, "OW_MARGIN_NUMBER", number
+def _margin(operator: Operator, tensor: str, margin: Margin) -> tuple[int, str, str, list[int]]:
+    """The place of the tensor among the inputs, the rule of its margins, the number that they have, and the places of
+    tensors that must be finite."""
+    places = {each.name: place for place, each in enumerate(operator.inputs)}
+    finite = sorted(places[each] for each in margin.finite if each in places)
+    if isinstance(margin.value, Border):
+        return places[tensor], f"OW_MARGIN_{margin.value.name}", "0", finite
+    number = identity(margin.value, FLOAT64) if isinstance(margin.value, End) else c_number(margin.value, FLOAT64)
+    return places[tensor], "OW_MARGIN_NUMBER", number, finite
 
 
 def _known(body: Compute, tensor: str) -> tuple[int | None, ...]:

@@ -276,9 +276,17 @@ static int add_margins(task *t, int i) {
     return 1;
 }
 
+/* Do zeros in margins add nothing, as what they are multiplied by is finite? */
+static int add_nothing(const task *t) {
+    for (int i = 0; i < t->call->op->ninputs; i++)
+        for (int k = 0; k < t->call->op->ninputs && has_margins(t, i); k++)
+            if (t->table->margins[i].finite >> k & 1 && t->read[k] && !ow_is_finite(t->read[k])) return 0;
+    return 1;
+}
+
 /* Tensors are copied with margins where this makes loops quicker. 0 with the error set. */
 static int prepare_margins(task *t, double work) {
-    if (!suits_margins(t, work)) return 1;
+    if (!suits_margins(t, work) || !add_nothing(t)) return 1;
     for (int i = 0; i < t->call->op->ninputs; i++)
         if (has_margins(t, i) && !add_margins(t, i)) return 0;
     t->context.inside = 1;
@@ -312,7 +320,8 @@ static int64_t readable(const task *t, int i) {
     return x->numel - ((const char *)t->context.in[i] - (const char *)x->data) / ow_itemsize(x->dtype);
 }
 
-/* 1 if the result has been computed by products of matrices, or if the error is set. */
+/* 1 if the result has been computed by products of matrices, or if the error is set. Factors may be many more numbers than
+ * the result: they are tested only where it is not finite. */
 static int run_products(task *t, int64_t lines) {
     const ow_contraction *k = t->table->contraction;
     if (!k || ow_dtype_kinds[t->compute] < OW_KIND_FLOATING) return 0;
@@ -320,6 +329,7 @@ static int run_products(task *t, int64_t lines) {
     k->sizes(&t->context, &s);
     int64_t positions = t->table->flat ? 1 : t->context.positions;
     if (!ow_contraction_suits(k, &s, t->compute, t->context.range[t->table->variables - 1])) return 0;
+    const ow_compute_context before = t->context;
     if (!k->gather[t->compute]) {
         if (!may_have_margins(t, k)) return 0;
         for (int side = 0; side < 2; side++)
@@ -328,7 +338,13 @@ static int run_products(task *t, int64_t lines) {
     }
     const int64_t n[2] = {readable(t, k->tensors[0]), readable(t, k->tensors[1])};
     ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions, n);
-    return 1;
+    if (k->gather[t->compute] || ow_error_pending() || ow_is_finite(t->written[0]) || add_nothing(t)) return 1;
+    for (int side = 0; side < 2; side++) {
+        ow_tensor_free(t->padded[k->tensors[side]]);
+        t->padded[k->tensors[side]] = NULL;
+    }
+    t->context = before;
+    return 0;
 }
 
 static int run(task *t, ow_tensor *const *results) {

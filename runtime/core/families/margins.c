@@ -1,6 +1,10 @@
 /* Copies of tensors with margins: the elements around them that indices outside of them mean. */
 #include "margins.h"
 
+#include <stdatomic.h>
+
+#include "isa/target_clones.h"
+
 typedef struct {
     const ow_tensor *from;
     ow_tensor *to;
@@ -99,4 +103,37 @@ ow_tensor *ow_with_margins(const ow_tensor *x, int n, const int64_t (*margins)[2
     if (!ow_error_pending()) return result;
     ow_tensor_free(result);
     return NULL;
+}
+
+/* ---- finite factors --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const void *data;
+    atomic_int differs; /* from a finite number */
+} numbers;
+
+/* Numbers without their signs are ordered as integers are; infinity is the least that is not finite. */
+#define FIND_GREATEST(bits)                                                                \
+    OW_CLONES static void test_##bits(void *context, int64_t begin, int64_t end) {         \
+        numbers *n = context;                                                              \
+        const uint##bits##_t *x = n->data, infinity = (uint##bits##_t)INFINITY_##bits;     \
+        uint##bits##_t greatest = 0;                                                       \
+        for (int64_t i = begin; i < end; i++) {                                            \
+            const uint##bits##_t each = x[i] & ~((uint##bits##_t)1 << (bits - 1));         \
+            greatest = each > greatest ? each : greatest;                                  \
+        }                                                                                  \
+        if (greatest >= infinity) atomic_store(&n->differs, 1);                            \
+    }
+#define INFINITY_32 0x7f800000
+#define INFINITY_64 0x7ff0000000000000
+FIND_GREATEST(32)
+FIND_GREATEST(64)
+
+int ow_is_finite(const ow_tensor *x) {
+    if (ow_dtype_kinds[x->dtype] < OW_KIND_FLOATING) return 1;
+    const int is_complex = ow_dtype_kinds[x->dtype] == OW_KIND_COMPLEX, nbytes = ow_itemsize(x->dtype) >> is_complex;
+    const int64_t n = x->numel << is_complex;
+    numbers all = {.data = x->data};
+    ow_parallel_for(n, 1 << 16, (double)n / 8, nbytes == 4 ? test_32 : test_64, &all);
+    return !atomic_load(&all.differs);
 }

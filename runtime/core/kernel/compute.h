@@ -57,6 +57,7 @@ typedef struct ow_contraction {
 /* What the margins of a tensor have. */
 typedef struct ow_margin {
     enum { OW_MARGIN_NONE, OW_MARGIN_NUMBER, OW_MARGIN_NEAREST, OW_MARGIN_WRAP, OW_MARGIN_REFLECT } rule;
+    uint32_t finite; /* bit set: an input that must be finite, as zeros in the margins stand for terms that are left out */
     double number;
 } ow_margin;
 

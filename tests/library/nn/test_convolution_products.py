@@ -100,16 +100,64 @@ def test_results_do_not_depend_on_threads() -> None:
 
 
 def test_infinity_in_weights_beside_padding() -> None:
-    """Zeros around an image are numbers, whose product by infinity is undefined; what is outside of the gradient of the
-    result is left out."""
+    """What is outside of an image is left out, whatever it would be multiplied by."""
     x = opweave.ones(1, 16, 4, 4).requires_grad_()
     w = opweave.ones(16, 16, 3, 3)
     w[:, :, 0, 0] = inf
     y = F.conv2d(x, w, padding=1)
-    assert y[0, 0].isnan().tolist() == [[True] * 4, *[[True, False, False, False]] * 3]
+    expected = [[4, 6, 6, 4], [6, inf, inf, inf], [6, inf, inf, inf], [4, inf, inf, inf]]
+    assert y[0, 0].tolist() == [[each * 16 for each in row] for row in expected]
     y.backward(opweave.ones_like(y))
     expected = [[inf, inf, inf, 4], [inf, inf, inf, 6], [inf, inf, inf, 6], [4, 6, 6, 4]]
     assert x.grad[0, 0].tolist() == [[each * 16 for each in row] for row in expected]
+
+
+def _terms(x: Any, w: Any, g: Any, stride: int, padding: int, groups: int) -> list[np.ndarray[Any, Any]]:
+    """The convolution and its gradients by the image and the weights, of the terms inside of the image alone."""
+    (count, _, *sizes), (results, each, kernel, _) = x.shape, w.shape
+    x, g = x.reshape(count, groups, each, *sizes), g.reshape(count, groups, results // groups, *g.shape[2:])
+    w = w.reshape(groups, results // groups, each, kernel, kernel)
+    found = [np.zeros_like(each) for each in (g, x, w)]
+    for p, q, i, j in np.ndindex(*g.shape[3:], kernel, kernel):
+        row, column = p * stride + i - padding, q * stride + j - padding
+        if 0 <= row < sizes[0] and 0 <= column < sizes[1]:
+            found[0][..., p, q] += np.einsum("ngc,goc->ngo", x[..., row, column], w[..., i, j])
+            found[1][..., row, column] += np.einsum("ngo,goc->ngc", g[..., p, q], w[..., i, j])
+            found[2][..., i, j] += np.einsum("ngo,ngc->goc", g[..., p, q], x[..., row, column])
+    return [each.reshape(count, -1, *each.shape[3:]) for each in found[:2]] + [
+        found[2].reshape(results, -1, kernel, kernel)
+    ]
+
+
+@pytest.mark.parametrize("order", [opweave.contiguous_format, opweave.channels_last])
+@pytest.mark.parametrize("where", ["image", "weights", "gradient", "transposed"])
+def test_infinity_is_multiplied_by_no_padding(where: str, order: Any) -> None:
+    for channels, results, kernel, size, stride, padding, groups in (
+        (16, 16, 3, 4, 1, 1, 1),
+        (16, 16, 3, 9, 2, 1, 1),
+        (3, 2, 3, 5, 1, 2, 1),
+        (16, 16, 3, 6, 1, 1, 16),
+        (16, 16, 5, 8, 2, 2, 16),
+        (8, 12, 3, 17, 1, 1, 4),
+    ):
+        after = (size + 2 * padding - kernel) // stride + 1
+        shapes = (2, channels, size, size), (results, channels // groups, kernel, kernel), (2, results, after, after)
+        x, w, g = (_numbers(place, "float64", shape) for place, shape in enumerate(shapes))
+        {"image": x, "gradient": g}.get(where, w)[0, 0, 0, -1] = inf
+        expected = _terms(x, w, g, stride, padding, groups)
+        given, weight = (opweave.tensor(each).to(memory_format=order).requires_grad_() for each in (x, w))
+        if where == "transposed":
+            over = (size + 2 * padding - kernel) % stride
+            y = F.conv_transpose2d(
+                opweave.tensor(g).to(memory_format=order), weight, None, stride, padding, over, groups
+            )
+            pairs = [(y, expected[1])]
+        else:
+            y = F.conv2d(given, weight, None, stride, padding, 1, groups)
+            y.backward(opweave.tensor(g).to(memory_format=order))
+            pairs = list(zip((y, given.grad, weight.grad), expected, strict=True))
+        for found, right in pairs:
+            np.testing.assert_allclose(found.detach().numpy(), right, rtol=1e-10, atol=1e-10)
 
 
 def test_nan_stays_in_its_windows() -> None:

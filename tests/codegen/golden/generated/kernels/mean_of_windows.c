@@ -392,7 +392,7 @@ const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
     .has_margins = 1,
     .cuts_ranges = 0,
     .margins = {
-        [0] = { OW_MARGIN_NUMBER, 0.0 },
+        [0] = { OW_MARGIN_NUMBER, 0, 0.0 },
     },
     .splits = 1,
     .sequence = 0,
