@@ -66,6 +66,16 @@ ENTRIES = """
     value: {value: exp(x - top) * sigmoid(x) / total, other: exp(x - top) + sin(x)}
   dtypes: floating
   derivatives: none
+
+- func: scaled_pieces(Tensor x, Tensor weight, Tensor factor, int[1]? dim=None) -> Tensor
+  doc: Distances from the greatest element of a row, times a number of each piece of it and one of the row.
+  rows:
+    per_piece: weight
+    per_row: factor
+    let: {top: {max: x}}
+    value: (x - top) * weight * factor
+  dtypes: floating
+  derivatives: none
 """
 HEAD = """
 import opweave as ow
@@ -206,6 +216,23 @@ for dtype in (ow.float32, ow.float64):
         if shape[-1] == 40:  # rows side by side give what each gives alone
             for j in range(0, 40, 7):
                 same(value[:, j], ops.weighted(x[:, j].contiguous(), 0)[0])
+""",
+        level,
+    )
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_rows_in_pieces(woven: Woven, level: str) -> None:
+    run(
+        woven,
+        """
+for dtype in (ow.float32, ow.float64):
+    for count, pieces, size in ((6, 4, 32), (3, 5, 49), (40, 3, 2), (2, 3, 30000)):
+        x, weight = drawn(count, pieces, size, dtype=dtype), drawn(pieces, 1, dtype=dtype)
+        factor = drawn(count, 1, 1, dtype=dtype)
+        wanted = (x - x.amax((1, 2), True)) * weight * factor
+        same(ops.scaled_pieces(x, weight, factor, (1, 2)), wanted)
+        same(ops.scaled_pieces(x.transpose(0, 1).contiguous().transpose(0, 1), weight, factor, (1, 2)), wanted)
 """,
         level,
     )
