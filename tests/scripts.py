@@ -1,6 +1,6 @@
 """Runs scripts in processes that have imported opweave and NumPy already, which takes longer than most scripts do.
 
-Each script has a process of its own: a fork of one that has done nothing but import the two, with the environment
+Each script has a process of its own: a fork of one that has done nothing but import these modules, with the environment
 variables of the script. Run as a program, this module is that process.
 """
 
@@ -24,11 +24,11 @@ _SECONDS = 300
 """The time after which a script is ended."""
 
 
-def script(code: str, *, cwd: Path, **environment: str) -> str:
+def script(code: str, *, cwd: Path, modules: tuple[str, ...] = ("numpy", "opweave"), **environment: str) -> str:
     """Runs code as `python -c` does, with `cwd` as the working folder, checks that it succeeds and returns what it
-    printed."""
+    printed. The modules are imported before."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-    server = _server(frozenset({**variables, **environment}.items()))
+    server = _server(modules, frozenset({**variables, **environment}.items()))
     assert server.stdin is not None
     assert server.stdout is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -42,14 +42,14 @@ def script(code: str, *, cwd: Path, **environment: str) -> str:
 
 
 @cache
-def _server(environment: frozenset[tuple[str, str]]) -> subprocess.Popen[str]:
-    """The process of these variables; it ends with this one, which closes its input."""
-    command = [sys.executable, __file__]
+def _server(modules: tuple[str, ...], environment: frozenset[tuple[str, str]]) -> subprocess.Popen[str]:
+    """The process of these modules and variables; it ends with this one, which closes its input."""
+    command = [sys.executable, __file__, *modules]
     return subprocess.Popen(command, env=dict(environment), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def _serve() -> None:
-    for name in ("numpy", "opweave"):
+def _serve(modules: list[str]) -> None:
+    for name in modules:
         importlib.import_module(name)
     gc.freeze()  # children copy no memory to look for garbage in it
     for line in sys.stdin:
@@ -80,4 +80,4 @@ def _run(code: str, files: list[str]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(sys.argv[1:])
