@@ -49,13 +49,15 @@
     static void substitute_##name(const ow_triangle *t, int64_t down, int64_t across, int up, real *x, int64_t ldx, \
                                   int64_t columns) { \
         const real *a = (const real *)t->a; \
-        for (int64_t k = 0; k < columns; k++, x += ldx) \
-            for (int64_t done = 0; done < t->n; done++) { \
-                int64_t i = up ? t->n - 1 - done : done; \
-                real sum = x[i]; \
-                for (int64_t j = up ? i + 1 : 0; j < (up ? t->n : i); j++) sum -= a[i * down + j * across] * x[j]; \
-                x[i] = t->is_unit ? sum : sum / a[i * (down + across)]; \
+        for (int64_t done = 0; done < t->n; done++) { \
+            int64_t i = up ? t->n - 1 - done : done, first = up ? i + 1 : 0, last = up ? t->n : i; \
+            real inverse = t->is_unit ? 1 : 1 / a[i * (down + across)]; \
+            for (int64_t k = 0; k < columns; k++) { \
+                real sum = x[k * ldx + i]; \
+                for (int64_t j = first; j < last; j++) sum -= a[i * down + j * across] * x[k * ldx + j]; \
+                x[k * ldx + i] = sum * inverse; \
             } \
+        } \
     }
 FACTORIZATIONS(s, float)
 FACTORIZATIONS(d, double)
