@@ -20,6 +20,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+OWN_LEVEL = """
+from opweave._toolchain.isa_levels import own
+with open("/proc/self/maps") as maps:
+    loaded = {line.strip().removesuffix(".so").rpartition("-")[2] for line in maps if "/_kernels-" in line}
+assert loaded == {own()}, loaded
+"""
+"""Lines of a script that has imported a woven package: its library is the one of the script's instruction-set level,
+not of a lower one that another script had compiled."""
+
 _SECONDS = 300
 """The time after which a script is ended."""
 

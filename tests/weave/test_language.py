@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from folders import shared_folder
-from scripts import script
+from scripts import OWN_LEVEL, script
 from weaving import weave_unoptimized
 
 pytest.importorskip("opweave")
@@ -39,7 +39,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
-    script(HEAD + code, cwd=woven.folder.parent, **environment)
+    script(HEAD + OWN_LEVEL + code, cwd=woven.folder.parent, **environment)
 
 
 def test_functions_of_the_file_and_names_for_parts(woven: Woven) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from folders import shared_folder, written
-from scripts import script
+from scripts import OWN_LEVEL, script
 from weaving import RAISES, entries, weave_unoptimized
 
 pytest.importorskip("opweave")
@@ -78,7 +78,8 @@ near(ops.blur(ow.from_numpy(image).transpose(2, 3), 1)[1, 2], uniform_filter(ima
 def test_products_and_their_gradients(products: Woven, level: str) -> None:
     run(
         products,
-        """
+        OWN_LEVEL
+        + """
 from opweave._C import lib
 for length, width in ((1, 1), (3, 5), (7, 2), (40, 3), (70, 9)):
     signal, weight = rng.standard_normal((2, length)), rng.standard_normal(width)

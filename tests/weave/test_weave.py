@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from folders import shared_folder, written
-from scripts import script
+from scripts import OWN_LEVEL, script
 from weaving import DECLARATIONS, TINY, entries, python
 
 pytest.importorskip("opweave")
@@ -30,7 +30,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 @pytest.fixture(scope="module")
 def elementwise(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     folder = shared_folder(tmp_path_factory, "elementwise")
-    return weave(written(folder / "every_family.yaml", entries(DECLARATIONS, "wipe")), out=folder)
+    return weave(written(folder / "every_family.yaml", entries(DECLARATIONS, "wipe")), out=folder, all_levels=True)
 
 
 @pytest.fixture
@@ -62,7 +62,8 @@ def test_elementwise_at_every_level(elementwise: Woven, level: str) -> None:
         pytest.skip("this build has one level")
     check(
         elementwise,
-        """
+        OWN_LEVEL
+        + """
 rng = np.random.default_rng(1)
 for dtype in (np.float16, np.float32, np.float64):
     a, b = (rng.standard_normal((37, 53)).astype(dtype) for _ in range(2))
