@@ -5,6 +5,7 @@
 
 #include "contraction.h"
 #include "elementwise.h"
+#include "kernel/half.h"
 #include "kernel/compute.h"
 #include "margins.h"
 #include "ow_routines.h" /* generated */
@@ -320,6 +321,13 @@ static int64_t readable(const task *t, int i) {
     return x->numel - ((const char *)t->context.in[i] - (const char *)x->data) / ow_itemsize(x->dtype);
 }
 
+/* 1 if an input is bfloat16, and so is what its margins have. */
+static int is_half(const task *t, int i) {
+    const ow_margin *margin = &t->table->margins[i];
+    return t->call->inputs[i]->dtype == OW_BFLOAT16 &&
+           (margin->rule != OW_MARGIN_NUMBER || ow_bf16_to_f32(ow_f32_to_bf16((float)margin->number)) == (float)margin->number);
+}
+
 /* 1 if the result has been computed by products of matrices, or if the error is set. Factors may be many more numbers than
  * the result: they are tested only where it is not finite. */
 static int run_products(task *t, int64_t lines) {
@@ -336,8 +344,9 @@ static int run_products(task *t, int64_t lines) {
             if (has_margins(t, k->tensors[side]) && !add_margins(t, k->tensors[side])) return 1;
         k->sizes(&t->context, &s);
     }
-    const int64_t n[2] = {readable(t, k->tensors[0]), readable(t, k->tensors[1])};
-    ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions, n);
+    const int left = k->tensors[0], right = k->tensors[1];
+    const int64_t n[2] = {readable(t, left), readable(t, right)};
+    ow_contraction_run(k, &s, &t->context, t->compute, is_half(t, left) && is_half(t, right), positions, lines / positions, n);
     if (k->gather[t->compute] || ow_error_pending() || ow_is_finite(t->written[0]) || add_nothing(t)) return 1;
     for (int side = 0; side < 2; side++) {
         ow_tensor_free(t->padded[k->tensors[side]]);

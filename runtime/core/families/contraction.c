@@ -2,6 +2,7 @@
 #include "contraction.h"
 
 #include "contraction_parts.h"
+#include "routines/linalg/half_product.h"
 
 enum {
     LEAST_ROWS = 4, /* of a product that is quicker than loops */
@@ -110,7 +111,8 @@ static void multiply(task *t, int64_t products) {
     double work = (double)products * (double)t->count[INNER_VARIABLES] * (double)t->line / 4;
     work *= (double)t->count[ROW_VARIABLES] * (double)t->count[COLUMN_VARIABLES];
     const int64_t different = cut(t, products);
-    ow_parallel_for(different * t->down * t->across, 1, work, t->kernel ? ow_contraction_panels : ow_contraction_blas, t);
+    ow_task run = !t->kernel ? ow_contraction_blas : t->halves.kernel ? ow_contraction_halves : ow_contraction_panels;
+    ow_parallel_for(different * t->down * t->across, 1, work, run, t);
 }
 
 /* Some products at a time, which stay in a cache until results are gathered from them. Kernels find them by positions of the
@@ -165,7 +167,7 @@ static int64_t prepare_rest(task *t, int64_t positions, double elements) {
 }
 
 void ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, const ow_compute_context *c, int dtype,
-                        int64_t positions, int64_t lines, const int64_t *readable) {
+                        int is_half, int64_t positions, int64_t lines, const int64_t *readable) {
     atomic_int failed = 0;
     task t = {.k = k, .s = s, .c = c, .kernel = ow_panel_kernel_of(dtype), .dtype = dtype, .size = ow_itemsize(dtype),
               .lines = lines, .readable = {readable[LEFT], readable[RIGHT]}, .failed = &failed};
@@ -177,6 +179,7 @@ void ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, 
         t.s = &of_lines;
         t.count[INNER_VARIABLES] /= t.line;
     }
+    if (is_half && t.kernel && t.line == 1) t.halves = ow_half_product_now();
     const double elements = (double)t.count[ROW_VARIABLES] * (double)t.count[COLUMN_VARIABLES];
     const int64_t products = positions * t.count[OUTER_VARIABLES];
     if (elements * (double)t.size > 0x1p62) {

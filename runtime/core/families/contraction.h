@@ -10,8 +10,8 @@ int ow_contraction_suits(const ow_contraction *k, const ow_contraction_sizes *s,
 
 /* Writes the results of a call, whose inputs have `positions` of the dimensions in front; `lines` of all but the last variable
  * of the result belong to each position. All indices lie inside. `readable` elements of each tensor are in memory from its
- * first position on. */
+ * first position on. Both are bfloat16 that became float32 if `is_half`. */
 void ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, const ow_compute_context *c, int dtype,
-                        int64_t positions, int64_t lines, const int64_t *readable);
+                        int is_half, int64_t positions, int64_t lines, const int64_t *readable);
 
 #endif

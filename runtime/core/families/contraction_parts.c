@@ -28,8 +28,7 @@ int ow_contraction_first(const ow_contraction *k, int kind) {
     return first;
 }
 
-/* Where n positions of the variables of a kind lie in a tensor, from `position` on. */
-static void find_offsets(const task *t, int kind, int tensor, int64_t position, int64_t n, int64_t *offsets) {
+void ow_contraction_offsets(const task *t, int kind, int tensor, int64_t position, int64_t n, int64_t *offsets) {
     const int first = ow_contraction_first(t->k, kind), last = first + t->k->variables[kind] - 1;
     const int64_t *range = t->s->range, *step = t->s->step[tensor];
     int64_t at[OW_MAX_VARIABLES], offset = 0;
@@ -105,7 +104,7 @@ static void find_columns(const task *t, const part *p, int64_t *right, int64_t *
     for (int64_t done = 0, n; done < p->columns; done += n) {
         const int64_t position = (p->column + done) / all, first = (p->column + done) % all;
         n = ow_min(all - first, p->columns - done);
-        find_offsets(t, COLUMN_VARIABLES, RIGHT, first, n, right + done);
+        ow_contraction_offsets(t, COLUMN_VARIABLES, RIGHT, first, n, right + done);
         for (int64_t j = 0; j < n; j++) {
             right[done + j] += position * t->c->batch[t->k->tensors[RIGHT]];
             to[done + j] = position * product_size(t) + first + j;
@@ -120,42 +119,46 @@ typedef struct {
 
 static void find_inner(const task *t, int64_t first, int64_t count, inner_part *inner) {
     if (inner->first == first && inner->count == count) return;
-    for (int tensor = 0; tensor < 2; tensor++) find_offsets(t, INNER_VARIABLES, tensor, first, count, inner->offsets[tensor]);
+    for (int tensor = 0; tensor < 2; tensor++) ow_contraction_offsets(t, INNER_VARIABLES, tensor, first, count, inner->offsets[tensor]);
     inner->first = first;
     inner->count = count;
 }
 
-static void multiply_panels(const task *t, const part *p, inner_part *inner) {
-    int64_t left_rows[PART_ROWS], right_columns[PART_COLUMNS], to_columns[PART_COLUMNS];
-    const int64_t left = start_of(t, p, LEFT), right = start_of(t, p, RIGHT), depth = OW_PANEL_BYTES / t->size;
-    find_offsets(t, ROW_VARIABLES, LEFT, p->row, p->rows, left_rows);
-    find_columns(t, p, right_columns, to_columns);
-    char *to = product_at(t, p) + p->row * row_step(t) * t->size;
-    ow_panel_product product = {
-        .rows = p->rows,
-        .columns = p->columns,
+ow_panel_product ow_contraction_part(const task *t, int64_t index, ow_contraction_places *places) {
+    const part p = part_of(t, index);
+    const int64_t left = start_of(t, &p, LEFT), right = start_of(t, &p, RIGHT);
+    ow_contraction_offsets(t, ROW_VARIABLES, LEFT, p.row, p.rows, places->left_rows);
+    find_columns(t, &p, places->right_columns, places->to_columns);
+    char *to = product_at(t, &p) + p.row * row_step(t) * t->size;
+    return (ow_panel_product){
+        .rows = p.rows,
+        .columns = p.columns,
         .line = t->line,
         .step = t->s->step[RIGHT][ow_contraction_first(t->k, KINDS_OF_VARIABLES) - 1],
         .left = data_of(t, LEFT) + left * t->size,
         .right = data_of(t, RIGHT) + right * t->size,
-        .left_rows = left_rows,
-        .left_inner = inner->offsets[LEFT],
-        .right_inner = inner->offsets[RIGHT],
-        .right_columns = right_columns,
+        .left_rows = places->left_rows,
+        .right_columns = places->right_columns,
         .left_readable = t->readable[LEFT] - left,
         .readable = t->readable[RIGHT] - right,
         .to = to,
         .to_row = row_step(t),
-        .to_columns = to_columns,
-        .start = t->start ? t->start + (p->outer * t->count[ROW_VARIABLES] + p->row) * t->size : NULL,
+        .to_columns = places->to_columns,
+        .start = t->start ? t->start + (p.outer * t->count[ROW_VARIABLES] + p.row) * t->size : NULL,
         .addend = t->adds ? to : NULL,
         .addend_row = row_step(t),
     };
+}
+
+static void multiply_panels(const task *t, ow_panel_product *product, inner_part *inner) {
+    const int64_t depth = OW_PANEL_BYTES / t->size;
+    product->left_inner = inner->offsets[LEFT];
+    product->right_inner = inner->offsets[RIGHT];
     for (int64_t k = 0; k < t->count[INNER_VARIABLES]; k += depth) {
-        product.inner = ow_min(depth, t->count[INNER_VARIABLES] - k);
-        find_inner(t, k, product.inner, inner);
-        (t->line > 1 ? t->kernel->multiply_lines : t->kernel->multiply)(&product);
-        product.addend = to;
+        product->inner = ow_min(depth, t->count[INNER_VARIABLES] - k);
+        find_inner(t, k, product->inner, inner);
+        (t->line > 1 ? t->kernel->multiply_lines : t->kernel->multiply)(product);
+        product->addend = product->to;
     }
 }
 
@@ -163,8 +166,9 @@ void ow_contraction_panels(void *context, int64_t begin, int64_t end) {
     const task *t = context;
     inner_part inner = {.count = 0};
     for (int64_t index = begin; index < end; index++) {
-        const part p = part_of(t, index);
-        multiply_panels(t, &p, &inner);
+        ow_contraction_places places;
+        ow_panel_product product = ow_contraction_part(t, index, &places);
+        multiply_panels(t, &product, &inner);
     }
 }
 
@@ -186,8 +190,8 @@ typedef struct {
 /* Copies the elements of a matrix of some positions of two kinds of variables. */
 static ow_matrix collect(const task *t, const part *p, int tensor, span rows, span columns, char *to, int64_t *offsets) {
     const char *from = data_of(t, tensor) + start_of(t, p, tensor) * t->size;
-    find_offsets(t, rows.kind, tensor, rows.first, rows.count, offsets);
-    find_offsets(t, columns.kind, tensor, columns.first, columns.count, offsets + rows.count);
+    ow_contraction_offsets(t, rows.kind, tensor, rows.first, rows.count, offsets);
+    ow_contraction_offsets(t, columns.kind, tensor, columns.first, columns.count, offsets + rows.count);
     char *at = to;
     for (int64_t i = 0; i < rows.count; i++)
         for (int64_t j = 0; j < columns.count; j++, at += t->size)

@@ -2,14 +2,13 @@
  * dimension, so they do not depend on the number of threads. */
 #include "routines/linalg/half_product.h"
 
-#include "routines/linalg/levels/half_product_kernels.h"
 #include "routines/linalg/unit_product.h"
 
 ow_half_product ow_half_product_v1(void);
 ow_half_product ow_half_product_v3(void);
 ow_half_product ow_half_product_v4(void);
 
-static ow_half_product kernels_now(void) {
+ow_half_product ow_half_product_now(void) {
 #if OW_NLEVELS == 3
     if (ow_level == 2) return ow_half_product_v4();
     if (ow_level == 1) return ow_half_product_v3();
@@ -25,7 +24,7 @@ enum {
 
 int ow_half_product_suits(int dtype, const ow_matrix *a, const ow_matrix *b) {
     if (dtype != OW_BFLOAT16) return 0;
-    const ow_half_product product = kernels_now();
+    const ow_half_product product = ow_half_product_now();
     if (!product.kernel || (double)a->rows * (double)a->columns * (double)b->columns < LEAST_MULTIPLICATIONS) return 0;
     const int64_t shortest = ow_min(ow_min(a->rows, b->columns), a->columns);
     return shortest >= (product.kernel->reads_rows ? 1 : LEAST_EXTENT);
@@ -72,7 +71,7 @@ static int turns(const ow_unit_kernel *kernel, const ow_matrix *a, const ow_matr
 
 void ow_half_product_run(float alpha, const ow_matrix *a, const ow_matrix *b, float beta, const ow_matrix *addend,
                          const ow_matrix *c, int is_wide, int64_t batches) {
-    const ow_half_product now = kernels_now();
+    const ow_half_product now = ow_half_product_now();
     const int turned = turns(now.kernel, a, b);
     const ow_matrix other[] = {transposed(b), transposed(a), transposed(c), addend ? transposed(addend) : *c};
     if (turned) a = &other[0], b = &other[1], c = &other[2], addend = addend ? &other[3] : NULL;

@@ -84,6 +84,18 @@ static void store_squares(const void *result, const void *sums, int width, int64
     store(&other, turned, width, column, row, columns, rows);
 }
 
+/* ---- panels of float32 --------------------------------------------------------------------------------------------- */
+
+static void pair_panel(uint32_t *to, const float *panel, int width, int64_t inner, int64_t units) {
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+    for (int64_t u = 0; u < units; u++, panel += 2 * width)
+        for (int j = 0; j < width; j += LANES, to += LANES) {
+            const __m512i first = 2 * u < inner ? _mm512_loadu_si512(panel + j) : _mm512_setzero_si512();
+            const __m512i second = 2 * u + 1 < inner ? _mm512_loadu_si512(panel + width + j) : _mm512_setzero_si512();
+            _mm512_storeu_si512(to, _mm512_or_si512(_mm512_srli_epi32(first, 16), _mm512_and_si512(second, upper)));
+        }
+}
+
 /* ---- products of pairs --------------------------------------------------------------------------------------------- */
 
 #define ROWS 8
@@ -144,9 +156,9 @@ static const ow_unit_kernel pairs = {2, ROWS, COLUMNS, 1, 0, 0, pack_rows, pack_
 
 ow_half_product NAME(half, OW_LEVEL)(void) {
     const ow_tile_product *tiles = NAME(tile, OW_LEVEL)();
-    if (tiles) return (ow_half_product){&tiles->halves, store_squares};
-    return (ow_half_product){__builtin_cpu_supports("avx512bf16") ? &pairs : NULL, store};
+    if (tiles) return (ow_half_product){&tiles->halves, store_squares, pair_panel};
+    return (ow_half_product){__builtin_cpu_supports("avx512bf16") ? &pairs : NULL, store, pair_panel};
 }
 #else
-ow_half_product NAME(half, OW_LEVEL)(void) { return (ow_half_product){NULL, NULL}; }
+ow_half_product NAME(half, OW_LEVEL)(void) { return (ow_half_product){NULL, NULL, NULL}; }
 #endif

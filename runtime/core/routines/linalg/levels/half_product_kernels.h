@@ -17,6 +17,8 @@ typedef struct ow_half_result {
 typedef struct ow_half_product {
     const ow_unit_kernel *kernel; /* NULL: the processor has no such instructions */
     ow_store_tile *store; /* to an ow_half_result */
+    /* A panel of `inner` rows of float32, whose lower halves are zeros, in units, and zeros behind them up to `units`. */
+    void (*pair)(uint32_t *to, const float *panel, int width, int64_t inner, int64_t units);
 } ow_half_product;
 
 #endif
