@@ -6,6 +6,7 @@ numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..._base.dtypes import EXPORTS, dtype, qint8, quint8
@@ -14,7 +15,7 @@ from .creation import chosen_parameters
 from .quantizer import PerChannel, PerTensor, per_tensor, quantized
 from .tensors import dequantize, is_quantized, memory_of, own_quantizer, quantize, with_quantizer
 
-__all__ = ["computed", "linear", "linear_dynamic", "matmul"]
+__all__ = ["computed", "convolution", "linear", "linear_dynamic", "matmul"]
 
 _FLOAT32, _INT32 = EXPORTS["float32"], EXPORTS["int32"]
 
@@ -49,9 +50,41 @@ def linear(x: Any, weight: Any, bias: Any, scale: float, zero_point: int) -> Any
     if not isinstance(quantizer, PerTensor):
         raise RuntimeError(f"linear() is for an input with one scale, but got {quantizer.scheme}")
     sums, of_sums = _linear(memory_of(x), quantizer, weight)
-    if bias is not None:
-        sums = sums + ops.round(bias.detach() / of_sums).to(_INT32)
-    return _requantized("linear", sums, of_sums, scale, zero_point, x.dtype)
+    return _requantized("linear", _with_bias(sums, bias, of_sums), of_sums, scale, zero_point, x.dtype)
+
+
+def convolution(
+    x: Any,
+    weight: Any,
+    bias: Any,
+    sizes: Sequence[Sequence[int]],
+    scale: float,
+    zero_point: int,
+) -> Any:
+    """The convolution of an input (N, C, *) with weights (O, C, *), as a product of its windows with them.
+
+    `sizes` are stride, padding and dilation of each dimension. The channels of the result are last in memory, as in
+    torch. Padding is the zero point of the input.
+    """
+    stride, padding, dilation = sizes
+    quantizer = own_quantizer(x)
+    if not isinstance(quantizer, PerTensor):
+        raise RuntimeError(f"convolution() is for an input with one scale, but got {quantizer.scheme}")
+    around = [each for size in reversed(padding) for each in (size, size)]
+    image = ops.constant_pad_nd(memory_of(x), [*around], quantizer.zero_point) if any(padding) else memory_of(x)
+    image = image.movedim(1, -1).contiguous()
+    kernel = weight.shape[2:]
+    spans = [step * (size - 1) + 1 for size, step in zip(kernel, dilation, strict=True)]
+    counts = [(n - span) // step + 1 for n, span, step in zip(image.shape[1:-1], spans, stride, strict=True)]
+    first, *along, last = image.stride()
+    steps = [n * step for n, step in zip(along, stride, strict=True)]
+    taps = [n * step for n, step in zip(along, dilation, strict=True)]
+    windows = image.as_strided([image.shape[0], *counts, *kernel, image.shape[-1]], [first, *steps, *taps, last])
+    factors = memory_of(weight).movedim(1, -1).reshape(weight.shape[0], -1).t()
+    sums = _product(windows.reshape(-1, factors.shape[0]), quantizer, factors, own_quantizer(weight))
+    of_sums = _scale_of_sums(quantizer, own_quantizer(weight))
+    sums = _with_bias(sums, bias, of_sums).view(image.shape[0], *counts, -1)
+    return _requantized("convolution", sums, of_sums, scale, zero_point, x.dtype).movedim(-1, 1)
 
 
 def linear_dynamic(x: Any, weight: Any, bias: Any, reduce_range: bool = True) -> Any:
@@ -70,6 +103,10 @@ def _linear(integers: Any, quantizer: PerTensor, weight: Any) -> tuple[Any, Any]
     rows = integers.reshape(-1, integers.shape[-1])
     sums = _product(rows, quantizer, memory_of(weight).t(), own_quantizer(weight))
     return sums.reshape(*integers.shape[:-1], weight.shape[0]), _scale_of_sums(quantizer, own_quantizer(weight))
+
+
+def _with_bias(sums: Any, bias: Any, of_sums: Any) -> Any:
+    return sums if bias is None else sums + ops.round(bias.detach() / of_sums).to(_INT32)
 
 
 def _scale_of_sums(first: Any, second: Any) -> Any:

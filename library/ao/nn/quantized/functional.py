@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...._base.dtypes import dtype, quint8
+from ...._base.dtypes import dtype, qint8, quint8
 from ...._dispatch.ops import ops
 from ...._representations.quantized import products
 from ....nn import functional as F  # noqa: N812 (as everywhere)
@@ -79,7 +79,27 @@ def _named(function: Callable[..., Any], name: str, rest: str = "") -> Callable[
     return function
 
 
+def _is_product(x: Any, weight: Any, dims: int, sizes: Sequence[Sequence[int]], groups: int) -> bool:
+    """Whether a convolution of a batch is a product of matrices of bytes, and its arguments need no error."""
+    if groups != 1 or not x.ndim == weight.ndim == dims + 2 or not all(len(each) == dims for each in sizes):
+        return False
+    stride, padding, dilation = sizes
+    whole = [n + 2 * side for n, side in zip(x.shape[2:], padding, strict=True)]
+    spans = [step * (n - 1) + 1 for n, step in zip(weight.shape[2:], dilation, strict=True)]
+    return (
+        x.numel() > 0
+        and weight.numel() > 0
+        and x.shape[1] == weight.shape[1]
+        and min(*stride, *dilation) > 0 <= min(padding)
+        and all(span <= n for span, n in zip(spans, whole, strict=True))
+        and x.dtype.itemsize == 1
+        and weight.dtype is qint8
+    )
+
+
 def _convolution(name: str) -> Callable[..., Any]:
+    dims = int(name[4])
+
     def convolution(
         input: Any,
         weight: Any,
@@ -95,13 +115,17 @@ def _convolution(name: str) -> Callable[..., Any]:
     ) -> Any:
         if padding_mode != "zeros":
             raise NotImplementedError(f"Only zero-padding is supported, but got {padding_mode!r}")
+        _checked(name, input)
         _checked(name, weight)
+        sizes = [[each] * dims if isinstance(each, int) else list(each) for each in (stride, padding, dilation)]
+        if _is_product(input, weight, dims, sizes, groups) and (bias is None or bias.shape == weight.shape[:1]):
+            return products.convolution(input, weight, bias, sizes, scale, zero_point)
         return products.computed(
             lambda x, w, b: getattr(F, name)(x, w, b, stride, padding, dilation, groups),
             name,
             scale,
             zero_point,
-            _checked(name, input),
+            input,
             weight,
             bias,
         )
