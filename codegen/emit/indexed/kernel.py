@@ -28,6 +28,9 @@ _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)"
 _FUSED = ("float32", "float64")
 """The dtypes in which sums of products are computed with one rounding."""
 
+_STEPS = (1, 2)
+"""The steps in memory that have loops of their own; of complex numbers the first one."""
+
 
 class Loops(Inside):
     """The loops of reductions, one within the other, and what else makes the kernel."""
@@ -46,6 +49,7 @@ class Loops(Inside):
             cuts=tuple(self._cuts()),
             cuts_ranges=self._cuts_ranges(),
             step=None if step is None else self._integer(step),
+            steps=_STEPS[: 1 if self.dtype.is_complex else None],
             phases=self.phases is not None,
             rows=self.rows,
             row=variable(self.nest.names[-2]) if self.rows > 1 else "",

@@ -147,8 +147,9 @@ class Kernel:
     cuts_ranges: bool
     """True if these are the same in all lanes, so that loops of reductions leave out what is outside."""
     step: str | None
-    """The step in memory, a number of the call, or that of positions with the same remainder; small ones have loops of
-    their own."""
+    """The step in memory, a number of the call, or that of positions with the same remainder."""
+    steps: tuple[int, ...]
+    """The steps that have loops of their own."""
     phases: bool
     """True if the line falls into as many parts as the step, whose positions leave the same remainder."""
     rows: int

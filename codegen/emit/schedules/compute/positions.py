@@ -13,9 +13,6 @@ from .parts import LINES, any_lanes, combined, first_variables, integers, next_v
 if TYPE_CHECKING:
     from ...indexed.nodes import Cut, Kernel, Shared
 
-_STEPS = (1, 2)
-"""The steps in memory that have loops of their own."""
-
 
 def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
     """Yield the function of all lines, with copies for small steps, and the one that the core calls."""
@@ -28,7 +25,7 @@ def functions(kernel: Kernel, shared: Shared) -> Iterator[Function]:
     if kernel.step and shared.inner:
         step = "step"
         forms += (*integers(shared), Line(f"const int64_t step = {kernel.step};"))
-        for each in _STEPS:
+        for each in kernel.steps:
             own = f"{kernel.name}_step_{each}"
             body = (Line(f"return {lines}(c, begin, end, {each});"),)
             yield Function(f"{NEVER_INLINE} int {own}({LINES})", body)
