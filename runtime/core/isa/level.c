@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "environment.h"
+#include "processor.h"
 #include "tensor/tensor.h"
 
 int ow_level;
@@ -12,20 +13,9 @@ static const char *const names[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
 
 enum { LEVELS = OW_NLEVELS < 3 ? OW_NLEVELS : 3 };
 
-int ow_processor_has(int level) {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
-             __builtin_cpu_supports("movbe");
-    int v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl");
-    return level == 0 || (level == 1 && v3) || (level == 2 && v4);
-#else
-    return level == 0;
-#endif
-}
+static int processor_level;
+
+int ow_processor_has(int level) { return level <= processor_level; }
 
 static int supported(int level) { return level >= 0 && level < LEVELS && ow_processor_has(level); }
 
@@ -36,6 +26,7 @@ int ow_set_level(int level) {
 }
 
 __attribute__((constructor)) static void start(void) {
+    processor_level = ow_processor_level();
     int best = LEVELS - 1;
     while (!supported(best)) best--;
     ow_level = best;

@@ -142,22 +142,21 @@ OW_INLINE int64_t ow_remainder(int64_t a, ow_divisor b) { return a - ow_quotient
 #define OW_IS_SECOND(step) (__builtin_constant_p(step) && (step) == 2)
 /* to[i] = from[2 * i] for i in [begin, end): of two vectors that end with the last element that is taken, as compilers do not
  * read beyond it. */
-#define OW_PICK(suffix, type, integer, lanes, ...)                                                            \
+#define OW_PICK(suffix, type, lanes, ...)                                                                     \
     OW_INLINE void ow_pick_##suffix(type *to, const type *from, int64_t begin, int64_t end) {                 \
         typedef type vector __attribute__((vector_size(lanes * sizeof(type))));                               \
-        typedef integer places __attribute__((vector_size(lanes * sizeof(type))));                            \
         int64_t i = begin;                                                                                    \
         for (; i + lanes <= end; i += lanes) {                                                                \
             vector a, b;                                                                                      \
             memcpy(&a, from + 2 * i, sizeof a);                                                               \
             memcpy(&b, from + 2 * i + lanes - 1, sizeof b);                                                   \
-            a = __builtin_shuffle(a, b, (places){__VA_ARGS__});                                               \
+            a = __builtin_shufflevector(a, b, __VA_ARGS__);                                                   \
             memcpy(to + i, &a, sizeof a);                                                                     \
         }                                                                                                     \
         for (; i < end; i++) to[i] = from[2 * i];                                                             \
     }
-OW_PICK(f32, float, int32_t, 8, 0, 2, 4, 6, 9, 11, 13, 15)
-OW_PICK(f64, double, int64_t, 4, 0, 2, 5, 7)
+OW_PICK(f32, float, 8, 0, 2, 4, 6, 9, 11, 13, 15)
+OW_PICK(f64, double, 4, 0, 2, 5, 7)
 
 /* Widens margins so that an index from `least` to `greatest` lies inside. */
 OW_INLINE void ow_widen(int64_t *margin, int64_t least, int64_t greatest, int64_t size) {

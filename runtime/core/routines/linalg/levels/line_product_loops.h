@@ -19,9 +19,15 @@ INLINE NAME(lanes) NAME(load)(const real *from, const int step) {
     const NAME(lanes) first = *(const NAME(anywhere) *)from;
     if (step == 1) return first;
     const NAME(lanes) second = *(const NAME(anywhere) *)(from + LANES - 1);
+#if defined __clang__ /* which has no shuffles by vectors, and makes one of the lanes */
+    NAME(lanes) taken = first;
+    UNROLL for (int i = 0; i < LANES; i++) taken[i] = 2 * i < LANES ? first[2 * i] : second[2 * i + 1 - LANES];
+    return taken;
+#else
     NAME(places) taken = {0};
     UNROLL for (int i = 0; i < LANES; i++) taken[i] = 2 * i + (2 * i >= LANES);
     return __builtin_shuffle(first, second, taken);
+#endif
 }
 
 /* The first `count` of them, and zeros. */

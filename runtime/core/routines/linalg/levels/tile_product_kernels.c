@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "tile_product_kernels.h"
 
+#include <stddef.h>
+
 #define NAME(level) NAMED(level)
 #define NAMED(level) ow_tile_product_##level
 

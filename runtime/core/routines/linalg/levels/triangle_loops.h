@@ -29,6 +29,15 @@ static void NAME(pack)(NAME(triangle) *t, const real *a, int64_t down, int64_t a
     for (int j = n; j < t->height; j++) t->inverses[j] = 1;
 }
 
+/* One lane of a vector everywhere. */
+INLINE NAME(vector) NAME(spread)(NAME(vector) x, int lane) {
+#if defined __clang__ /* which shuffles by constants alone */
+    return x[lane] - (NAME(vector)){0};
+#else
+    return __builtin_shuffle(x, (NAME(mask)){0} + lane);
+#endif
+}
+
 /* The rows of one vector, whose others before or behind them are solved. */
 INLINE void NAME(solve_rows)(const NAME(triangle) *t, int first, const int is_upper, real x[][OW_TRIANGLE_ROWS]) {
     const int count = t->n - first < LANES ? t->n - first : LANES;
@@ -43,11 +52,11 @@ INLINE void NAME(solve_rows)(const NAME(triangle) *t, int first, const int is_up
     for (int i = 0; i < count; i++) {
         const int k = is_upper ? count - 1 - i : i;
         const NAME(vector) column = *(const NAME(vector) *)(t->a + (first + k) * t->height + first);
-        const NAME(mask) others = is_upper ? lanes < k : lanes > k, lane = (NAME(mask)){0} + k;
+        const NAME(mask) others = is_upper ? lanes < k : lanes > k;
         const real inverse = t->inverses[first + k];
         UNROLL for (int c = 0; c < COLUMNS; c++) {
             /* Zero for rows that do not wait: an infinite one would make them NaN. */
-            const NAME(vector) row = __builtin_shuffle(sums[c], lane) * inverse;
+            const NAME(vector) row = NAME(spread)(sums[c], k) * inverse;
             sums[c] -= column * (NAME(vector))((NAME(mask))row & others);
         }
     }
