@@ -215,6 +215,7 @@ PROGRAMS: tuple[Callable[[], Any], ...] = (
     ),
     lambda: ow.fake_quantize_per_channel_affine(randn(3), ow.rand(3), ow.zeros(3, dtype=ow.int32), 0, 0, 255),
     lambda: ow._int_mm(ow.ones(17, 8, dtype=ow.int8), ow.ones(8, 8, dtype=ow.int8)),
+    lambda: functional.scaled_dot_product_attention(*(differentiated(1, 3, 4).to(ow.bfloat16) for _ in range(3))),
 )
 
 

@@ -82,13 +82,13 @@ def test_float32_sums(dtypes: tuple[Any, Any], rows: int, inner: int, columns: i
     """Products of attention have float32 results, of small matrices and of large ones, in any layout."""
     for first, second in itertools.product(LAYOUTS, LAYOUTS):
         a, b = _integers(3, rows, inner, layout=first), _integers(3, inner, columns, layout=second)
-        found = ow._wide_bmm(a.to(dtypes[0]), b.to(dtypes[1]))
+        found = ow.ops.aten._wide_bmm(a.to(dtypes[0]), b.to(dtypes[1]))
         assert found.dtype is ow.float32
         assert ow.equal(found, ow.bmm(a.float(), b.float()))
     with pytest.raises(RuntimeError, match="expected matrices"):
-        ow._wide_bmm(a, b[:2])
+        ow.ops.aten._wide_bmm(a, b[:2])
     with pytest.raises(RuntimeError, match="expected bfloat16 or float32, got"):
-        ow._wide_bmm(a.half(), b)
+        ow.ops.aten._wide_bmm(a.half(), b)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -33,7 +33,10 @@
             for (int64_t i = j; i < n; i++) { \
                 real sum = a[i * down + j * across]; \
                 for (int64_t k = 0; k < j; k++) sum -= a[i * down + k * across] * a[j * down + k * across]; \
-                if (i == j && !(sum > 0)) return j + 1; \
+                if (i == j && !(sum > 0)) { /* as LAPACK leaves it */ \
+                    a[i * down + j * across] = sum; \
+                    return j + 1; \
+                } \
                 a[i * down + j * across] = i == j ? (real)sqrt((double)sum) : sum / a[j * (down + across)]; \
             } \
         return 0; \
