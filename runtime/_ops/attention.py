@@ -72,7 +72,7 @@ class AttentionBlocks:
 
     def product(self, first: Any, second: Any) -> Any:
         """Return the products of matrices, with float32 sums."""
-        return ops._wide_bmm(first, second) if self.is_half else first.matmul(second)
+        return ops.wide_bmm(first, second) if self.is_half else first.matmul(second)
 
     def scores(self, query: Any, key: Any, mask: Any, first: int, last: int, seen: int) -> Any:
         """The logarithms of weights, before they are scaled to sum to one. `query` are those of the block."""

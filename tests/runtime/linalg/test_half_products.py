@@ -82,13 +82,13 @@ def test_float32_sums(dtypes: tuple[Any, Any], rows: int, inner: int, columns: i
     """Products of attention have float32 results, of small matrices and of large ones, in any layout."""
     for first, second in itertools.product(LAYOUTS, LAYOUTS):
         a, b = _integers(3, rows, inner, layout=first), _integers(3, inner, columns, layout=second)
-        found = ow.ops.aten._wide_bmm(a.to(dtypes[0]), b.to(dtypes[1]))
+        found = ow.ops.aten.wide_bmm(a.to(dtypes[0]), b.to(dtypes[1]))
         assert found.dtype is ow.float32
         assert ow.equal(found, ow.bmm(a.float(), b.float()))
     with pytest.raises(RuntimeError, match="expected matrices"):
-        ow.ops.aten._wide_bmm(a, b[:2])
+        ow.ops.aten.wide_bmm(a, b[:2])
     with pytest.raises(RuntimeError, match="expected bfloat16 or float32, got"):
-        ow.ops.aten._wide_bmm(a.half(), b)
+        ow.ops.aten.wide_bmm(a.half(), b)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -104,6 +104,23 @@ def test_attention(causal: bool) -> None:
         results.append([each.detach().double() for each in (result, query.grad, key.grad, value.grad)])
     for found, expected in zip(*results, strict=True):
         assert (found - expected).abs().max() < 0.02 * max(expected.abs().max(), 1)
+
+
+def test_second_derivatives_and_tangents_of_attention() -> None:
+    """Those of bfloat16 are those of float64, rounded a few times."""
+    attend = ow.nn.functional.scaled_dot_product_attention
+    numbers = [ow.randn(1, 2, 80, 64).to(ow.bfloat16) for _ in range(4)]
+    results = []
+    for dtype in (ow.bfloat16, ow.float64):
+        *inputs, tangent = (each.to(dtype).detach() for each in numbers)
+        leaves = [each.requires_grad_() for each in inputs]
+        first = ow.autograd.grad(attend(*leaves).double().square().sum(), leaves, create_graph=True)
+        second = ow.autograd.grad(ow.stack([each.double().square().sum() for each in first]).sum(), leaves)
+        _, key, value = (each.detach() for each in leaves)
+        _, forward = ow.func.jvp(lambda x: attend(x, key, value), (leaves[0].detach(),), (tangent,))  # noqa: B023
+        results.append([each.detach().double() for each in (*second, forward)])
+    for found, expected in zip(*results, strict=True):
+        assert (found - expected).abs().max() < 0.02 * expected.abs().max()
 
 
 def test_threads() -> None:

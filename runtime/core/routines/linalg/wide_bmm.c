@@ -34,10 +34,10 @@ static int compute(const ow_plan *plan) {
 int ow_core_wide_bmm(ow_call *c) {
     ow_tensor *self = c->inputs[0], *mat2 = c->inputs[1];
     const int fits = self->ndim == 3 && mat2->ndim == 3 && self->sizes[0] == mat2->sizes[0] && self->sizes[2] == mat2->sizes[1];
-    if (!fits) return ow_fail(OW_RUNTIME_ERROR, "_wide_bmm(): expected matrices (b, n, m) and (b, m, p)") != NULL;
+    if (!fits) return ow_fail(OW_RUNTIME_ERROR, "wide_bmm(): expected matrices (b, n, m) and (b, m, p)") != NULL;
     for (int k = 0; k < 2; k++)
         if (c->inputs[k]->dtype != OW_BFLOAT16 && c->inputs[k]->dtype != OW_FLOAT32)
-            return ow_fail(OW_RUNTIME_ERROR, "_wide_bmm(): expected bfloat16 or float32, got %s",
+            return ow_fail(OW_RUNTIME_ERROR, "wide_bmm(): expected bfloat16 or float32, got %s",
                            ow_type_names[c->inputs[k]->dtype]) != NULL;
     const int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
     c->results[0] = ow_tensor_new(OW_FLOAT32, 3, sizes, NULL);
